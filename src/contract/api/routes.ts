@@ -1,0 +1,251 @@
+/**
+ * The HTTP API as data. The daemon takes its handlers and the OpenAPI document from this table, so a route cannot
+ * exist without a schema, a summary and a handler.
+ */
+import { z } from "zod";
+import { Box } from "../box.ts";
+import {
+  BoxDetails,
+  BoxStats,
+  BoxSummary,
+  CreateBox,
+  CreatedBox,
+  DoctorReport,
+  EventFilter,
+  EventPage,
+  Info,
+  PruneAnswer,
+  Readiness,
+  SessionList,
+  StartSession,
+  TrustEntry,
+  TrustQuestion,
+} from "./schemas.ts";
+import { SessionStatus } from "../link/messages.ts";
+
+export type Method = "GET" | "POST" | "DELETE";
+
+export interface Route {
+  readonly method: Method;
+  /** `{box}` and `{session}` are the only parameters. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  readonly response: z.ZodType;
+  /** What the answer is when it is not JSON. */
+  readonly media?: "text" | "stream" | "websocket";
+}
+
+const none = z.object({});
+const empty = z.strictObject({});
+const box = z.object({ box: Box });
+
+export const routes = {
+  livez: { method: "GET", path: "/livez", summary: "The process lives.", response: none },
+  readyz: {
+    method: "GET",
+    path: "/readyz",
+    summary: "Ready for work, or what is missing.",
+    response: Readiness,
+  },
+  healthz: {
+    method: "GET",
+    path: "/healthz",
+    summary: "The same as readyz, for older probes.",
+    response: Readiness,
+  },
+  metrics: { method: "GET", path: "/metrics", summary: "Prometheus metrics.", response: none, media: "text" },
+  openapi: {
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This API, as OpenAPI 3.1.",
+    response: z.record(z.string(), z.unknown()),
+  },
+
+  getInfo: {
+    method: "GET",
+    path: "/v1/info",
+    summary: "Version, process and home of the daemon.",
+    response: Info,
+  },
+  stopDaemon: {
+    method: "POST",
+    path: "/v1/daemon/stop",
+    summary: "Stop the daemon. Boxes go on without it.",
+    body: empty,
+    response: none,
+  },
+  getDoctor: {
+    method: "GET",
+    path: "/v1/doctor",
+    summary: "Every runtime and program: ready, absent or broken, and the fix.",
+    response: DoctorReport,
+  },
+
+  listBoxes: {
+    method: "GET",
+    path: "/v1/boxes",
+    summary: "All boxes.",
+    response: z.object({ boxes: z.array(BoxSummary) }),
+  },
+  createBox: {
+    method: "POST",
+    path: "/v1/boxes",
+    summary: "Make a box.",
+    body: CreateBox,
+    response: CreatedBox,
+  },
+  getBox: {
+    method: "GET",
+    path: "/v1/boxes/{box}",
+    summary: "Everything about a box.",
+    response: BoxDetails,
+  },
+  removeBox: {
+    method: "DELETE",
+    path: "/v1/boxes/{box}",
+    summary: "Remove a box and its files.",
+    query: z.object({ force: z.stringbool().default(false).describe("Also when it is running.") }),
+    response: none,
+  },
+  startBox: {
+    method: "POST",
+    path: "/v1/boxes/{box}/start",
+    summary: "Start a box.",
+    body: empty,
+    response: box,
+  },
+  stopBox: {
+    method: "POST",
+    path: "/v1/boxes/{box}/stop",
+    summary: "Ask the box to end, then make it.",
+    body: z.strictObject({ graceMs: z.int().min(0).max(600_000).optional() }),
+    response: box,
+  },
+  restartBox: {
+    method: "POST",
+    path: "/v1/boxes/{box}/restart",
+    summary: "Stop and start.",
+    body: empty,
+    response: box,
+  },
+  pauseBox: {
+    method: "POST",
+    path: "/v1/boxes/{box}/pause",
+    summary: "Freeze all of it.",
+    body: empty,
+    response: box,
+  },
+  resumeBox: {
+    method: "POST",
+    path: "/v1/boxes/{box}/resume",
+    summary: "Go on.",
+    body: empty,
+    response: box,
+  },
+  getStats: { method: "GET", path: "/v1/boxes/{box}/stats", summary: "What a box uses.", response: BoxStats },
+  getLogs: {
+    method: "GET",
+    path: "/v1/boxes/{box}/logs",
+    summary: "Output of a session or service.",
+    query: z.object({
+      source: z.string().max(80).default("main").describe("`main`, another session, or `service:<name>`."),
+      tail: z.coerce.number().int().min(0).max(1_000_000).optional().describe("Only the last lines."),
+      follow: z.stringbool().default(false),
+    }),
+    response: none,
+    media: "stream",
+  },
+  listSessions: {
+    method: "GET",
+    path: "/v1/boxes/{box}/sessions",
+    summary: "Sessions and services of a running box.",
+    response: SessionList,
+  },
+  startSession: {
+    method: "POST",
+    path: "/v1/boxes/{box}/sessions",
+    summary: "Start a session that outlives its viewers.",
+    body: StartSession,
+    response: z.object({ session: SessionStatus }),
+  },
+
+  exec: {
+    method: "GET",
+    path: "/v1/boxes/{box}/exec",
+    summary: "Run a command; the first message is an ExecRequest.",
+    response: none,
+    media: "websocket",
+  },
+  attach: {
+    method: "GET",
+    path: "/v1/boxes/{box}/sessions/{session}/attach",
+    summary: "Join a terminal session; the first message is an AttachRequest.",
+    response: none,
+    media: "websocket",
+  },
+  files: {
+    method: "GET",
+    path: "/v1/boxes/{box}/files",
+    summary: "Copy files in or out; the first message is a FilesRequest.",
+    response: none,
+    media: "websocket",
+  },
+
+  listEvents: {
+    method: "GET",
+    path: "/v1/events",
+    summary: "The event log; with follow, as server-sent events that resume from Last-Event-ID.",
+    query: EventFilter,
+    response: EventPage,
+  },
+
+  askTrust: {
+    method: "POST",
+    path: "/v1/trust/ask",
+    summary: "What a manifest asks for outside the workspace, and whether somebody has agreed.",
+    body: CreateBox.pick({ projectDir: true, manifest: true }).required(),
+    response: TrustQuestion,
+  },
+  grantTrust: {
+    method: "POST",
+    path: "/v1/trust",
+    summary: "Agree to exactly what the digest names.",
+    body: CreateBox.pick({ projectDir: true, manifest: true }).required().extend({ digest: z.string() }),
+    response: TrustEntry,
+  },
+  listTrust: {
+    method: "GET",
+    path: "/v1/trust",
+    summary: "What has been agreed to.",
+    response: z.object({ entries: z.array(TrustEntry) }),
+  },
+  revokeTrust: {
+    method: "DELETE",
+    path: "/v1/trust",
+    summary: "Take an agreement back.",
+    query: z.object({ projectDir: z.string(), digest: z.string().optional() }),
+    response: none,
+  },
+
+  prune: {
+    method: "POST",
+    path: "/v1/prune",
+    summary: "Remove stopped boxes.",
+    body: z.strictObject({
+      olderThanMs: z.int().min(0).default(0),
+      isDryRun: z.boolean().default(false),
+    }),
+    response: PruneAnswer,
+  },
+} as const satisfies Record<string, Route>;
+
+export type Routes = typeof routes;
+export type RouteName = keyof Routes;
+type Schema<R extends RouteName, K extends string> =
+  Routes[R] extends Record<K, infer S extends z.ZodType> ? S : never;
+export type RouteQuery<R extends RouteName> = z.output<Schema<R, "query">>;
+export type RouteBody<R extends RouteName> = z.output<Schema<R, "body">>;
+export type RouteBodyInput<R extends RouteName> = z.input<Schema<R, "body">>;
+export type RouteResponse<R extends RouteName> = z.output<Schema<R, "response">>;

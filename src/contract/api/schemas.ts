@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { Box, BoxName, MainSession } from "../box.ts";
+import { BoxEvent, EventType } from "../events.ts";
+import { ExecOp, Health, ServiceStatus, SessionStatus, StreamOutput } from "../link/messages.ts";
+
+export const ErrorAnswer = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    hint: z.string().optional(),
+    facts: z.record(z.string(), z.unknown()).optional(),
+  }),
+});
+
+export const Info = z.object({
+  version: z.string(),
+  pid: z.int(),
+  home: z.string(),
+  startedAtMs: z.int(),
+  apiVersion: z.literal(1),
+  boxes: z.int(),
+});
+export type Info = z.infer<typeof Info>;
+
+export const Readiness = z.object({
+  isReady: z.boolean(),
+  checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+});
+export type Readiness = z.infer<typeof Readiness>;
+
+/** What remains of a box when the command it was made for has ended. */
+export const AfterMain = z.enum(["keep", "remove", "remove_if_unchanged"]);
+export type AfterMain = z.infer<typeof AfterMain>;
+
+export const CreateBox = z.strictObject({
+  name: BoxName.optional().describe("Chosen from the project and the agent when absent."),
+  projectDir: z.string().optional().describe("Absolute path of the directory the work is about."),
+  manifest: z
+    .strictObject({ file: z.string(), text: z.string().max(1 << 20) })
+    .optional()
+    .describe("The manifest as found; the copy in force is taken from here."),
+  flags: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("A partial manifest that a person typed; it wins over the file and needs no trust."),
+  variables: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("Values of the host variables that the manifest asks for, where the command was typed."),
+  trust: z.string().optional().describe("Digest of the manifest's requests that a person has agreed to."),
+  main: MainSession.partial({ argv: true, env: true })
+    .strict()
+    .optional()
+    .describe("Start the agent as the box's main session; its end ends the box."),
+  start: z.boolean().default(true),
+});
+export type CreateBox = z.infer<typeof CreateBox>;
+export type CreateBoxInput = z.input<typeof CreateBox>;
+
+export const CreatedBox = z.object({
+  box: Box,
+  leftBehind: z.int().describe("Uncommitted paths of the source that were not carried in."),
+  warnings: z.array(z.string()),
+});
+export type CreatedBox = z.infer<typeof CreatedBox>;
+
+/** One line of `agentbox ls`: small, because there may be thousands. */
+export const BoxSummary = z.object({
+  name: z.string(),
+  phase: z.string(),
+  reason: z.string().optional(),
+  exitCode: z.int().optional(),
+  agent: z.string(),
+  runtime: z.string(),
+  projectDir: z.string().optional(),
+  createdAtMs: z.int(),
+  sinceMs: z.int(),
+  expiresAtMs: z.int().optional(),
+  restarts: z.int(),
+});
+export type BoxSummary = z.infer<typeof BoxSummary>;
+
+/** Everything `agentbox inspect` shows. */
+export const BoxDetails = z.object({
+  box: Box,
+  health: Health.optional(),
+  pid: z.int().optional().describe("Host process id of the box's first process."),
+  isConnected: z.boolean(),
+  paths: z.object({ home: z.string(), workspace: z.string() }),
+});
+export type BoxDetails = z.infer<typeof BoxDetails>;
+
+export const BoxStats = z.object({
+  name: z.string(),
+  cpuMs: z.number(),
+  memoryBytes: z.int(),
+  memoryLimitBytes: z.int().optional(),
+  processes: z.int(),
+  diskBytes: z.int(),
+  idleMs: z.number().optional(),
+  atMs: z.int(),
+});
+export type BoxStats = z.infer<typeof BoxStats>;
+
+export const SessionList = z.object({ sessions: z.array(SessionStatus), services: z.array(ServiceStatus) });
+export type SessionList = z.infer<typeof SessionList>;
+
+export const StartSession = z.strictObject({
+  session: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,31}$/)
+    .describe("Name of the session; `main` belongs to the agent."),
+  spec: MainSession.partial({ argv: true, env: true }).strict(),
+});
+export type StartSession = z.infer<typeof StartSession>;
+
+export const RuntimeReport = z.object({
+  name: z.string(),
+  description: z.string(),
+  status: z.enum(["ready", "absent", "broken"]),
+  detail: z.string(),
+  fix: z.object({ hint: z.string(), packages: z.array(z.string()) }).optional(),
+  limits: z.array(z.object({ name: z.string(), isEnforced: z.boolean(), by: z.string() })),
+});
+export type RuntimeReport = z.infer<typeof RuntimeReport>;
+
+export const DoctorReport = z.object({
+  runtimes: z.array(RuntimeReport),
+  programs: z.array(
+    z.object({
+      name: z.string(),
+      status: z.enum(["ready", "absent"]),
+      detail: z.string(),
+      packages: z.array(z.string()),
+    }),
+  ),
+  home: z.object({ path: z.string(), freeBytes: z.number(), detail: z.string() }),
+});
+export type DoctorReport = z.infer<typeof DoctorReport>;
+
+export const TrustEntry = z.object({
+  projectDir: z.string(),
+  digest: z.string(),
+  requests: z.array(z.string()),
+  grantedAtMs: z.int(),
+});
+export type TrustEntry = z.infer<typeof TrustEntry>;
+
+export const TrustQuestion = z.object({
+  projectDir: z.string(),
+  digest: z.string(),
+  requests: z.array(z.string()),
+  isTrusted: z.boolean(),
+});
+export type TrustQuestion = z.infer<typeof TrustQuestion>;
+
+export const EventPage = z.object({ events: z.array(BoxEvent), lastId: z.int() });
+export type EventPage = z.infer<typeof EventPage>;
+
+export const EventFilter = z.object({
+  after: z.coerce.number().int().min(0).optional(),
+  box: z.string().max(64).optional(),
+  type: EventType.optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+  order: z.enum(["oldest", "newest"]).default("oldest"),
+  follow: z.stringbool().default(false).describe("Answer with a server-sent event stream that stays open."),
+});
+
+export const PruneAnswer = z.object({
+  removed: z.array(z.string()),
+  freedBytes: z.int(),
+});
+export type PruneAnswer = z.infer<typeof PruneAnswer>;
+
+// ---- WebSocket streams: the first message says what is wanted, as text; then text is control, binary is data ----
+
+/**
+ * A binary message starts with one byte: 1 is stdin or stdout or file contents, 2 is stderr. The byte alone is the
+ * end of the input.
+ */
+export const ExecRequest = ExecOp.omit({ kind: true }).extend({
+  env: z.record(z.string(), z.string()).default({}),
+  stdin: z.boolean().default(true),
+  /** This command is what the box was made for: what happens to the box when it has ended. */
+  afterMain: AfterMain.optional(),
+});
+export type ExecRequest = z.infer<typeof ExecRequest>;
+export type ExecRequestInput = z.input<typeof ExecRequest>;
+
+export const AttachRequest = z.strictObject({
+  cols: z.int().min(1).max(1000),
+  rows: z.int().min(1).max(1000),
+  readOnly: z.boolean().default(false),
+});
+export type AttachRequest = z.input<typeof AttachRequest>;
+
+export const FilesRequest = z.strictObject({
+  op: z.enum(["read", "write"]),
+  path: z.string().min(1).max(4096),
+});
+export type FilesRequest = z.infer<typeof FilesRequest>;
+
+/** What the daemon may say on a stream besides what boxd says. */
+export type StreamAnswer =
+  | StreamOutput
+  | { type: "error"; error: z.infer<typeof ErrorAnswer>["error"] }
+  /** After `exit`, when `afterMain` was asked for. */
+  | { type: "finished"; isKept: boolean };

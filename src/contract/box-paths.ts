@@ -1,0 +1,13 @@
+/** Places in the box. In a file of their own, without zod, because boxd and the CLI must start fast. */
+export const boxPaths = {
+  home: "/home/agent",
+  workspace: "/workspace",
+  run: "/run/agentbox",
+  linkSocket: "/run/agentbox/link.sock",
+  config: "/run/agentbox/box.json",
+  tools: "/opt/agentbox",
+  node: "/opt/agentbox/bin/node",
+  boxd: "/opt/agentbox/boxd/boxd.js",
+  demo: "/opt/agentbox/boxd/demo.js",
+} as const;
+export const boxUser = { name: "agent", uid: 1000, gid: 1000 } as const;

@@ -1,0 +1,157 @@
+import { z } from "zod";
+
+/** Human and hierarchical: words joined by hyphens, the broadest first (`team-app-backend`). */
+export const boxNamePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+export const BoxName = z
+  .string()
+  .min(2)
+  .max(48)
+  .regex(boxNamePattern, "lower-case words joined by single hyphens, such as team-app-backend")
+  .describe("Name of a box: lower-case words joined by hyphens, the broadest word first.");
+
+export const RestartPolicy = z.enum(["no", "on-failure", "always"]);
+export type RestartPolicy = z.infer<typeof RestartPolicy>;
+
+export const MountSpec = z.strictObject({
+  source: z.string().describe("Absolute path on the host."),
+  target: z.string().describe("Absolute path in the box."),
+  readOnly: z.boolean(),
+});
+export type MountSpec = z.infer<typeof MountSpec>;
+
+export const ReadinessProbe = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("none") }),
+  z.strictObject({ kind: z.literal("port"), port: z.int().min(1).max(65_535) }),
+  z.strictObject({ kind: z.literal("command"), argv: z.array(z.string()).min(1) }),
+  z.strictObject({ kind: z.literal("log"), pattern: z.string() }),
+]);
+export type ReadinessProbe = z.infer<typeof ReadinessProbe>;
+
+export const ServiceSpec = z.strictObject({
+  name: z.string(),
+  argv: z.array(z.string()).min(1),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()),
+  after: z.array(z.string()).describe("Services that must be ready before this one starts."),
+  ready: ReadinessProbe,
+  readyTimeoutMs: z.int().positive(),
+  restart: RestartPolicy,
+});
+export type ServiceSpec = z.infer<typeof ServiceSpec>;
+
+export const ResourceSpec = z.strictObject({
+  cpus: z.number().positive().optional(),
+  memoryBytes: z.int().positive().optional(),
+  pids: z.int().positive().optional(),
+  diskBytes: z.int().positive().optional(),
+  /** Which of the above a person or manifest asked for by name; those are refused where they cannot be enforced. */
+  required: z.array(z.enum(["cpus", "memory", "pids", "disk"])),
+});
+export type ResourceSpec = z.infer<typeof ResourceSpec>;
+
+export const WorkspaceSpec = z.strictObject({
+  mode: z.enum(["clone", "copy", "mount", "empty"]),
+  source: z.string().optional().describe("Absolute path of the host directory the work comes from."),
+  carry: z.enum(["none", "dirty"]).describe("Whether uncommitted work comes along into a clone."),
+});
+export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
+
+export const LifecycleSpec = z.strictObject({
+  ttlMs: z.int().positive().describe("Longest life of one run of the box."),
+  idleMs: z.int().positive().optional().describe("Stop after this long without activity."),
+  restart: RestartPolicy,
+  stopGraceMs: z.int().min(0),
+});
+
+/** Everything about a box, resolved from its manifest at creation and never changed afterwards. */
+export const BoxSpec = z.strictObject({
+  agent: z.strictObject({ name: z.string(), args: z.array(z.string()) }),
+  workspace: WorkspaceSpec,
+  runtime: z.string(),
+  resources: ResourceSpec,
+  mounts: z.array(MountSpec),
+  env: z.record(z.string(), z.string()),
+  services: z.array(ServiceSpec),
+  lifecycle: LifecycleSpec,
+});
+export type BoxSpec = z.infer<typeof BoxSpec>;
+
+export const StopReason = z.enum([
+  "created",
+  "requested",
+  "finished",
+  "ttl",
+  "idle",
+  "died",
+  "restart_limit",
+  "host_restarted",
+]);
+export type StopReason = z.infer<typeof StopReason>;
+
+/** Phases as a closed union; `core/box-phases.ts` says which may follow which. */
+export const BoxState = z.discriminatedUnion("phase", [
+  z.object({ phase: z.literal("creating"), sinceMs: z.int() }),
+  z.object({
+    phase: z.literal("stopped"),
+    sinceMs: z.int(),
+    reason: StopReason,
+    exitCode: z.int().optional(),
+  }),
+  z.object({ phase: z.literal("starting"), sinceMs: z.int() }),
+  z.object({ phase: z.literal("running"), sinceMs: z.int() }),
+  z.object({ phase: z.literal("paused"), sinceMs: z.int() }),
+  z.object({ phase: z.literal("stopping"), sinceMs: z.int(), reason: StopReason }),
+  z.object({ phase: z.literal("failed"), sinceMs: z.int(), message: z.string() }),
+  z.object({ phase: z.literal("removing"), sinceMs: z.int() }),
+]);
+export type BoxState = z.infer<typeof BoxState>;
+export type BoxPhase = BoxState["phase"];
+
+/** One guarantee and what upholds it, or why nothing does. */
+export const Guarantee = z.object({
+  name: z.string(),
+  isEnforced: z.boolean(),
+  by: z.string().describe("What enforces it, or why it is not enforced."),
+});
+export type Guarantee = z.infer<typeof Guarantee>;
+
+export const Isolation = z.object({
+  tier: z.enum(["none", "namespaces", "container", "gvisor", "vm"]),
+  guarantees: z.array(Guarantee),
+});
+export type Isolation = z.infer<typeof Isolation>;
+
+/** The user a box's files and processes belong to on the host. */
+export const BoxOwner = z.object({ uid: z.int(), gid: z.int() });
+export type BoxOwner = z.infer<typeof BoxOwner>;
+
+/** What the main session is, so that a restart can start it again. */
+export const MainSession = z.object({
+  argv: z.array(z.string()).min(1),
+  env: z.record(z.string(), z.string()),
+  terminal: z.boolean(),
+  cols: z.int().min(1).max(1000),
+  rows: z.int().min(1).max(1000),
+});
+export type MainSession = z.infer<typeof MainSession>;
+
+/** A box as the store keeps it and the API shows it. */
+export const Box = z.object({
+  name: BoxName,
+  /** Tells two boxes apart that had the same name one after the other; people never need it. */
+  incarnation: z.string(),
+  spec: BoxSpec,
+  manifestDigest: z.string().optional(),
+  projectDir: z.string().optional(),
+  owner: BoxOwner,
+  state: BoxState,
+  isolation: Isolation,
+  main: MainSession.optional(),
+  createdAtMs: z.int(),
+  startedAtMs: z.int().optional(),
+  expiresAtMs: z.int().optional(),
+  restarts: z.int(),
+});
+export type Box = z.infer<typeof Box>;
+
+export { boxPaths, boxUser } from "./box-paths.ts";

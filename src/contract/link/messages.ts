@@ -1,0 +1,188 @@
+import { z } from "zod";
+import { MainSession, ServiceSpec } from "../box.ts";
+
+/**
+ * What travels over the link. boxd dials the per-box socket: once for the control connection, and once more for
+ * each stream the host asks for. The host checks every message against these schemas, because the box is hostile;
+ * boxd only takes the types. The socket a connection arrives on says which box it is.
+ */
+export { linkProtocol } from "./protocol.ts";
+
+/** The read-only file next to the socket from which boxd boots; what is not in it does not exist. */
+export interface BoxdConfig {
+  protocol: number;
+  box: string;
+  hostname: string;
+  workspace: string;
+  env: Record<string, string>;
+  services: ServiceSpec[];
+}
+
+/** First frame of every connection, from boxd. */
+export const Hello = z.discriminatedUnion("role", [
+  z.strictObject({
+    role: z.literal("control"),
+    protocol: z.int(),
+    /** New at every boot of boxd, so that the host can tell a reconnect from a restart. */
+    boot: z.string().max(64),
+    version: z.string().max(64),
+  }),
+  z.strictObject({ role: z.literal("stream"), protocol: z.int(), id: z.string().max(64) }),
+]);
+export type Hello = z.infer<typeof Hello>;
+
+/** Answer of the host to a control hello. */
+export type Welcome = { type: "welcome"; protocol: number } | { type: "refused"; reason: string };
+
+// ---- streams: what the host asks boxd to open -------------------------------------------------------------
+
+export const ExecOp = z.strictObject({
+  kind: z.literal("exec"),
+  argv: z.array(z.string()).min(1).max(4096),
+  env: z.record(z.string(), z.string()),
+  cwd: z.string().optional(),
+  /** With a terminal, stdout and stderr are one. */
+  terminal: z.strictObject({ cols: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }).optional(),
+  timeoutMs: z.int().positive().optional(),
+});
+export type ExecOp = z.infer<typeof ExecOp>;
+
+/** Joins a terminal session: first the exact screen, then everything that follows. */
+export const AttachOp = z.strictObject({
+  kind: z.literal("attach"),
+  session: z.string(),
+  cols: z.int().min(1).max(1000),
+  rows: z.int().min(1).max(1000),
+  readOnly: z.boolean(),
+});
+export type AttachOp = z.infer<typeof AttachOp>;
+
+/** Output of a session or service from a byte offset on; what the box no longer has is reported as a gap. */
+export const FollowOp = z.strictObject({
+  kind: z.literal("follow"),
+  source: z.string(),
+  offset: z.int().min(0),
+});
+export type FollowOp = z.infer<typeof FollowOp>;
+
+export const ReadFilesOp = z.strictObject({ kind: z.literal("files.read"), path: z.string() });
+export type ReadFilesOp = z.infer<typeof ReadFilesOp>;
+export const WriteFilesOp = z.strictObject({ kind: z.literal("files.write"), path: z.string() });
+export type WriteFilesOp = z.infer<typeof WriteFilesOp>;
+
+export const StreamOp = z.discriminatedUnion("kind", [ExecOp, AttachOp, FollowOp, ReadFilesOp, WriteFilesOp]);
+export type StreamOp = z.infer<typeof StreamOp>;
+
+/** JSON frames from the host on a stream (data frames are stdin or file contents). */
+export const StreamInput = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("signal"),
+    signal: z.enum(["HUP", "INT", "QUIT", "TERM", "KILL", "USR1", "USR2"]),
+  }),
+  z.strictObject({
+    type: z.literal("resize"),
+    cols: z.int().min(1).max(1000),
+    rows: z.int().min(1).max(1000),
+  }),
+  z.strictObject({
+    type: z.literal("entry"),
+    path: z.string(),
+    kind: z.enum(["file", "dir", "symlink"]),
+    mode: z.int(),
+    size: z.int().min(0),
+    target: z.string().optional(),
+  }),
+  z.strictObject({ type: z.literal("end") }),
+]);
+export type StreamInput = z.infer<typeof StreamInput>;
+
+/** JSON frames from boxd on a stream. The last one is `exit`, `end` or `failed`; then the connection closes. */
+export const StreamOutput = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("started") }),
+  z.strictObject({
+    type: z.literal("exit"),
+    code: z.int().nullable(),
+    signal: z.string().max(16).nullable(),
+    timedOut: z.boolean(),
+  }),
+  z.strictObject({ type: z.literal("failed"), code: z.string().max(64), message: z.string().max(4096) }),
+  z.strictObject({
+    type: z.literal("entry"),
+    path: z.string().max(4096),
+    kind: z.enum(["file", "dir", "symlink"]),
+    mode: z.int().min(0).max(0o7777),
+    size: z.int().min(0),
+    target: z.string().max(4096).optional(),
+  }),
+  /** The next data frame starts here; bytes in between were dropped because nobody took them in time. */
+  z.strictObject({ type: z.literal("offset"), offset: z.int().min(0) }),
+  z.strictObject({
+    type: z.literal("end"),
+    entries: z.int().min(0).optional(),
+    bytes: z.int().min(0).optional(),
+  }),
+]);
+export type StreamOutput = z.infer<typeof StreamOutput>;
+export type FileEntry = Extract<StreamOutput, { type: "entry" }>;
+
+// ---- control connection -----------------------------------------------------------------------------------
+
+/** Host → boxd. A request is answered once, with its id. */
+export type ControlRequest =
+  | { type: "open"; id: string; op: StreamOp }
+  | { type: "request"; id: number; method: "session.start"; params: { session: string; spec: MainSession } }
+  | { type: "request"; id: number; method: "session.signal"; params: { session: string; signal: string } }
+  | { type: "request"; id: number; method: "health"; params: Record<string, never> }
+  | { type: "request"; id: number; method: "shutdown"; params: { graceMs: number } };
+export type ControlMethod = Extract<ControlRequest, { type: "request" }>["method"];
+
+export const SessionStatus = z.strictObject({
+  id: z.string().max(64),
+  argv: z.array(z.string().max(8192)).max(4096),
+  terminal: z.boolean(),
+  state: z.enum(["running", "ended"]),
+  exitCode: z.int().nullable(),
+  signal: z.string().max(16).nullable(),
+  startedAtMs: z.int(),
+  viewers: z.int().min(0),
+  /** Bytes of output so far; offsets of `follow` count these. */
+  outputBytes: z.int().min(0),
+});
+export type SessionStatus = z.infer<typeof SessionStatus>;
+
+export const ServiceStatus = z.strictObject({
+  name: z.string().max(64),
+  state: z.enum(["waiting", "starting", "ready", "backing_off", "stopped", "failed"]),
+  restarts: z.int().min(0),
+  exitCode: z.int().nullable(),
+  message: z.string().max(1024),
+  outputBytes: z.int().min(0),
+});
+export type ServiceStatus = z.infer<typeof ServiceStatus>;
+
+export const Health = z.strictObject({
+  uptimeMs: z.number(),
+  /** Time since the last input, output or exec in the box. */
+  idleMs: z.number(),
+  rssBytes: z.number(),
+  processes: z.int(),
+  sessions: z.array(SessionStatus).max(256),
+  services: z.array(ServiceStatus).max(256),
+});
+export type Health = z.infer<typeof Health>;
+
+/** boxd → host on the control connection. */
+export const ControlMessage = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("response"), id: z.int(), result: z.unknown() }),
+  z.strictObject({
+    type: z.literal("error"),
+    id: z.int(),
+    code: z.string().max(64),
+    message: z.string().max(4096),
+  }),
+  /** Sent at connect, every few seconds, and whenever something in it changed state. */
+  z.strictObject({ type: z.literal("health"), health: Health }),
+  z.strictObject({ type: z.literal("session.ended"), session: SessionStatus }),
+  z.strictObject({ type: z.literal("service.changed"), service: ServiceStatus }),
+]);
+export type ControlMessage = z.infer<typeof ControlMessage>;

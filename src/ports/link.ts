@@ -1,0 +1,73 @@
+/**
+ * The host's end of the link. The host listens on one socket per box; boxd dials it. Whatever arrives is checked:
+ * a box that breaks the protocol loses the connection, and nothing else happens.
+ */
+import type { BoxOwner, MainSession } from "../contract/box.ts";
+import type {
+  BoxdConfig,
+  Health,
+  ServiceStatus,
+  SessionStatus,
+  StreamInput,
+  StreamOp,
+  StreamOutput,
+} from "../contract/link/messages.ts";
+
+/**
+ * One stream into a box. Data flows with back pressure in both directions. Nothing is delivered before the turn
+ * after the first listener was added, so all listeners that are added together miss nothing.
+ */
+export interface LinkStream {
+  onMessage(listener: (message: StreamOutput) => void): void;
+  /** `channel` is 1 for stdout (or file contents), 2 for stderr. */
+  onData(listener: (chunk: Uint8Array, channel: 1 | 2) => void): void;
+  /** Once, after the last message. `error` says why, when it did not end by itself. */
+  onClose(listener: (error?: Error) => void): void;
+  /** False when the other side is slow: wait for `drain`. */
+  write(chunk: Uint8Array): boolean;
+  onDrain(listener: () => void): void;
+  send(message: StreamInput): void;
+  /** No more data from this side. */
+  endInput(): void;
+  /** Stops reading from the box until `resume`. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+export interface LinkListener {
+  connected?(boot: string, isReconnect: boolean): void;
+  lost?(): void;
+  violated?(reason: string): void;
+  health?(health: Health): void;
+  sessionEnded?(session: SessionStatus): void;
+  serviceChanged?(service: ServiceStatus): void;
+}
+
+export interface BoxLink extends AsyncDisposable {
+  readonly isConnected: boolean;
+  readonly lastHealth: Health | undefined;
+  /** Resolves at the first control connection; rejects with box.unreachable after the time-out. */
+  waitConnected(timeoutMs: number): Promise<void>;
+  /** Opens a stream: asks over the control connection, waits until boxd dials back with the one-time id. */
+  open(op: StreamOp): Promise<LinkStream>;
+  startSession(session: string, spec: MainSession): Promise<SessionStatus>;
+  signalSession(session: string, signal: string): Promise<void>;
+  health(): Promise<Health>;
+  /** Ends every session and service in the box, then boxd itself. */
+  shutdown(graceMs: number): Promise<void>;
+  /** A paused box is silent; while it is paused, silence does not count as lost. */
+  setPaused(isPaused: boolean): void;
+  /** A frozen box is silent: silence is not a lost connection while this is set. */
+  setPaused(isPaused: boolean): void;
+}
+
+export interface Links {
+  /** Listens on the box's socket and writes box.json beside it. */
+  listen(options: {
+    readonly linkDir: string;
+    readonly owner: BoxOwner;
+    readonly config: BoxdConfig;
+    readonly listener: LinkListener;
+  }): Promise<BoxLink>;
+}

@@ -1,0 +1,24 @@
+/** What sessions and services printed, kept on the host and bounded, so that it can be read after the box ended. */
+export interface BoxLogs {
+  /** How many bytes of this run have been recorded; recording goes on from here after a restart of the daemon. */
+  recordedBytes(box: string, source: string): Promise<number>;
+  /** `offset` is where the chunk stands in the run's output; a hole is marked in the log. */
+  append(box: string, source: string, offset: number, chunk: Uint8Array): Promise<void>;
+  /** The kept output, or its last lines. */
+  read(
+    box: string,
+    source: string,
+    options: { readonly tailLines?: number | undefined },
+  ): Promise<Uint8Array>;
+  /** The same, and from there on every chunk exactly once. */
+  follow(
+    box: string,
+    source: string,
+    options: { readonly tailLines?: number | undefined },
+    listener: (chunk: Uint8Array) => void,
+  ): Promise<{ readonly kept: Uint8Array; readonly stop: () => void }>;
+  /** A new run counts its output from zero. What earlier runs printed stays. */
+  startRun(box: string): Promise<void>;
+  /** Forgets a box that is being removed; its files go with its directory. */
+  forget(box: string): void;
+}

@@ -1,0 +1,117 @@
+/**
+ * A runtime makes boxes. It creates, starts, stops, pauses, removes, inspects and lists; everything that happens
+ * inside a running box (exec, terminals, files, services) is boxd's work and the same for every runtime.
+ *
+ * What every driver guarantees:
+ * - A box outlives the process that started it. `list()` finds it again, whoever asks, from what is on this host
+ *   alone: the daemon may have been killed between any two system calls.
+ * - Every method can be repeated. `stop` of a stopped box, `remove` of a box that is gone, `start` of a running
+ *   one: each does nothing and succeeds.
+ * - What cannot be enforced is reported by `probe` and by `isolation`, never silently dropped.
+ * - A box never runs as the host's root, has no network but its own loopback, and sees only `dirs`, `mounts`,
+ *   `tools` and a read-only system.
+ */
+import type { BoxOwner, Isolation, MountSpec, ResourceSpec } from "../contract/box.ts";
+
+/** Ready, not here, or here and not working: three different things to tell a person. */
+export type RuntimeProbe =
+  | { readonly status: "ready"; readonly version: string; readonly detail: string }
+  | { readonly status: "absent"; readonly reason: string; readonly fix: RuntimeFix }
+  | { readonly status: "broken"; readonly reason: string; readonly fix: RuntimeFix };
+
+export interface RuntimeFix {
+  /** One sentence for a person. */
+  readonly hint: string;
+  /** Debian package names that would help, if any; `npm start` installs these when it may. */
+  readonly packages: readonly string[];
+}
+
+/** The directories of one box on the host; the storage makes them and gives them their owner before `start`. */
+export interface BoxDirs {
+  /** Private to the daemon: the driver's own records live here. Never visible in the box. */
+  readonly runtime: string;
+  /** Mounted read-only at /run/agentbox: link.sock and box.json. */
+  readonly link: string;
+  /** Mounted at /home/agent. */
+  readonly home: string;
+  /** Mounted at /workspace. */
+  readonly workspace: string;
+}
+
+/** What is mounted read-only under /opt/agentbox. */
+export interface BoxTools {
+  /** The Node binary that runs boxd. */
+  readonly node: string;
+  /** The directory that holds boxd.js and its native parts. */
+  readonly boxd: string;
+}
+
+export interface RuntimeBox {
+  readonly name: string;
+  readonly owner: BoxOwner;
+  readonly dirs: BoxDirs;
+  readonly tools: BoxTools;
+  readonly mounts: readonly MountSpec[];
+  readonly resources: ResourceSpec;
+}
+
+/**
+ * - `running`: its supervisor lives. `paused`: it lives, frozen.
+ * - `stopped`: it was started and has ended, or was never started.
+ */
+export interface RuntimeStatus {
+  readonly name: string;
+  readonly phase: "running" | "paused" | "stopped";
+  /** Host process id of the box's first process; only for people and tests. */
+  readonly pid?: number | undefined;
+  /** How the last run ended, where the runtime knows. */
+  readonly exitCode?: number | undefined;
+  /** The last lines the runtime said before the box ended, for "why did it not come up". */
+  readonly diagnostics?: string | undefined;
+}
+
+/** What the limits of a box are called in `isolation`, in every runtime; the disk is the storage's. */
+export const limitGuarantees = { cpus: "cpu limit", memory: "memory limit", pids: "process limit" } as const;
+
+export interface RuntimeUsage {
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  readonly processes: number;
+}
+
+export interface Runtime extends AsyncDisposable {
+  readonly name: string;
+  /** What holds for a box made from `box`, and what does not, on this host. */
+  isolation(box: Pick<RuntimeBox, "resources">): Isolation;
+  /** Boots boxd. Resolves when the box's first process exists; boxd itself then dials the link. */
+  start(box: RuntimeBox): Promise<RuntimeStatus>;
+  /** Ends every process of the box: asks, waits `graceMs`, then kills. */
+  stop(name: string, options: { readonly graceMs: number }): Promise<void>;
+  /** Freezes every process of the box. */
+  pause(name: string): Promise<void>;
+  resume(name: string): Promise<void>;
+  /** Ends the box at once and forgets it: no process, control group, mount or record is left. */
+  remove(name: string): Promise<void>;
+  /** Undefined when this runtime knows no box of that name. */
+  find(name: string): Promise<RuntimeStatus | undefined>;
+  /** Every box this runtime has on this host, running or not. */
+  list(): Promise<readonly RuntimeStatus[]>;
+  usage(name: string): Promise<RuntimeUsage | undefined>;
+  /** Calls back once each time a running box ends by itself or by `stop`; returns the way to stop listening. */
+  onEnd(listener: (status: RuntimeStatus) => void): () => void;
+}
+
+export interface RuntimeOptions {
+  /** Where boxes live: `<boxesDir>/<name>/runtime` holds each driver's records. */
+  readonly boxesDir: string;
+}
+
+/** A driver, as data. `main/builtins.ts` is the only place that names concrete ones. */
+export interface RuntimeModule {
+  readonly kind: "runtime";
+  readonly name: string;
+  readonly apiVersion: 1;
+  readonly description: string;
+  probe(): Promise<RuntimeProbe>;
+  open(options: RuntimeOptions): Promise<Runtime>;
+}

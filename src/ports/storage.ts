@@ -1,0 +1,28 @@
+/**
+ * The directories of boxes on this host: made with the right owner and mode, measured, limited, removed. Nothing
+ * outside `<home>/boxes` is ever touched, and removal never follows a link that a box has planted.
+ */
+import type { BoxOwner } from "../contract/box.ts";
+import type { BoxDirs } from "./runtime.ts";
+
+export interface BoxStorage {
+  readonly boxesDir: string;
+  /** Where the directories of a box are, whether or not they exist. */
+  dirs(name: string): BoxDirs;
+  /** Whether a limit can be enforced here, and by what. */
+  diskLimit(): { readonly canEnforce: boolean; readonly by: string };
+  /** Makes the directories. Removes what a crashed attempt has left of the same name first. */
+  create(
+    name: string,
+    options: { readonly owner: BoxOwner; readonly diskBytes?: number | undefined },
+  ): Promise<BoxDirs>;
+  /** Makes a box's directories usable again, for example after the host restarted. Idempotent. */
+  ensure(name: string, options: { readonly diskBytes?: number | undefined }): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Names of all boxes that have something on the disk, also half-made ones. */
+  list(): Promise<readonly string[]>;
+  /** Bytes used by home and workspace. */
+  usage(name: string): Promise<number>;
+  /** Bytes free on the disk that holds the boxes. */
+  freeBytes(): Promise<number>;
+}

@@ -1,0 +1,56 @@
+/**
+ * Durable state of the daemon. A box record and the events that explain it change together or not at all, so that
+ * the log never tells another story than the records do.
+ */
+import type { Box } from "../contract/box.ts";
+import type { BoxEvent, NewEvent } from "../contract/events.ts";
+
+export interface TrustRecord {
+  /** Real path of the project whose manifest asked. */
+  readonly projectDir: string;
+  /** Digest of exactly what was asked. */
+  readonly digest: string;
+  /** The readable list the person saw. */
+  readonly requests: readonly string[];
+  readonly grantedAtMs: number;
+}
+
+export interface StoreChange {
+  /** Inserted; fails with box.name_taken when the name is in use. */
+  readonly insert?: Box;
+  /** Replaces the record of the same name and incarnation; fails with box.not_found when it is gone. */
+  readonly update?: Box;
+  readonly remove?: { readonly name: string };
+  readonly trust?: TrustRecord;
+  readonly untrust?: { readonly projectDir: string; readonly digest?: string | undefined };
+  readonly events: readonly NewEvent[];
+}
+
+export interface EventQuery {
+  /** Only events with a greater id. */
+  readonly after?: number | undefined;
+  readonly box?: string | undefined;
+  readonly type?: string | undefined;
+  readonly limit: number;
+  /** Newest first; the default is oldest first. */
+  readonly newestFirst?: boolean | undefined;
+}
+
+export interface Store extends AsyncDisposable {
+  /** All of it or none of it. Returns the events with their numbers, in order, without holes. */
+  commit(change: StoreChange): Promise<readonly BoxEvent[]>;
+  findBox(name: string): Promise<Box | undefined>;
+  listBoxes(): Promise<readonly Box[]>;
+  listEvents(query: EventQuery): Promise<readonly BoxEvent[]>;
+  lastEventId(): Promise<number>;
+  findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined>;
+  listTrust(): Promise<readonly TrustRecord[]>;
+}
+
+export interface StoreModule {
+  readonly kind: "store";
+  readonly name: string;
+  readonly apiVersion: 1;
+  /** `location` is a path for file-based stores; ignored by the memory store. */
+  open(location: string): Promise<Store>;
+}

@@ -1,0 +1,20 @@
+/** Fills a box's workspace from a host directory. Reads the source, never writes it, never runs code from it. */
+import type { BoxOwner, WorkspaceSpec } from "../contract/box.ts";
+
+export interface PreparedWorkspace {
+  /** The commit the box started from, when the source is a git repository with one. */
+  readonly baseCommit?: string | undefined;
+  /** Uncommitted paths of the source that were not carried in. */
+  readonly leftBehind: number;
+}
+
+export interface Workspaces {
+  /** Which mode fits a directory nobody has decided about: clone for a git repository, copy otherwise. */
+  defaultMode(source: string): Promise<"clone" | "copy">;
+  prepare(options: {
+    readonly spec: WorkspaceSpec;
+    readonly target: string;
+    readonly owner: BoxOwner;
+    readonly box: string;
+  }): Promise<PreparedWorkspace>;
+}
