@@ -1,0 +1,15 @@
+import type { Problem } from "./finding.ts";
+import type { HostPlaces } from "./mount-paths.ts";
+import type { ManifestValues } from "./schema.ts";
+
+/** What the rules know besides the file; a rule whose knowledge is missing is not checked. */
+export interface CheckContext extends HostPlaces {
+  /** Names in the catalogue. */
+  readonly agents?: readonly string[] | undefined;
+  readonly runtimes?: readonly string[] | undefined;
+  /** The user config's limits.max_ttl; 5 days unless given. */
+  readonly maxTtlMs?: number | undefined;
+}
+
+/** A semantic rule: sees only sections whose form is right. Pure. */
+export type Check = (values: ManifestValues, context: CheckContext) => Problem[];

@@ -1,0 +1,20 @@
+import type { LayerValues } from "./layers.ts";
+
+/**
+ * What holds when nobody says otherwise. The mode of the workspace is missing on purpose: it depends on the
+ * project. So are memory, CPU and disk: no number is right for every machine.
+ */
+export const manifestDefaults = {
+  agent: { name: "shell", args: [] },
+  workspace: { carry: "none" },
+  runtime: { name: "bubblewrap" },
+  resources: { pids: 4_096 },
+  lifecycle: { ttl: "5d", restart: "no", stop_grace: "10s" },
+  limits: { max_ttl: "5d" },
+} as const satisfies LayerValues;
+
+/** The same for entries that have a name or a number of their own. */
+export const entryDefaults = {
+  mounts: { access: "read" },
+  services: { after: [], ready_timeout: "60s", restart: "on-failure" },
+} as const;

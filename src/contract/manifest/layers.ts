@@ -1,0 +1,99 @@
+import { entryDefaults, manifestDefaults } from "./defaults.ts";
+import { normalizePath } from "./mount-paths.ts";
+import { formatPath } from "./path.ts";
+import type { ManifestValues, MountEntry } from "./schema.ts";
+import type { TomlPositions } from "./toml-positions.ts";
+import type { UserConfig } from "./user-config.ts";
+
+export type LayerSource = "default" | "user config" | "manifest" | "flag";
+
+export type LayerValues = ManifestValues & Pick<UserConfig, "limits" | "uids">;
+
+/** One place values come from; later layers win over earlier ones. */
+export interface ManifestLayer {
+  readonly source: LayerSource;
+  readonly file?: string | undefined;
+  readonly values: LayerValues;
+  readonly positions?: TomlPositions | undefined;
+}
+
+/** Where one value comes from. */
+export interface Origin {
+  readonly source: LayerSource;
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+}
+
+export interface EffectiveMount {
+  readonly mount: MountEntry;
+  readonly origin: Origin;
+}
+
+/** All layers as one, each value with its origin. */
+export interface EffectiveManifest {
+  readonly values: LayerValues;
+  readonly mounts: readonly EffectiveMount[];
+  /** Keys are `section.key`, or `mounts[n]`; a key that nobody set has no entry. */
+  readonly origins: ReadonlyMap<string, Origin>;
+}
+
+export const defaultLayer: ManifestLayer = { source: "default", values: manifestDefaults };
+
+/**
+ * Later layers win key by key: `section.key` is the unit, so a service or a variable is replaced as a whole. Mounts
+ * add up, and a later mount replaces an earlier one with the same target.
+ */
+export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManifest {
+  const values: Record<string, Record<string, unknown>> = {};
+  const origins = new Map<string, Origin>();
+  const mounts = new Map<string, EffectiveMount>();
+  for (const layer of layers) {
+    forgetArguments(layer, values, origins);
+    const { mounts: added = [], ...sections } = layer.values;
+    for (const [section, entries] of Object.entries(sections)) {
+      for (const [key, value] of Object.entries(entries ?? {})) {
+        if (value === undefined) continue;
+        values[section] = { ...values[section], [key]: value };
+        origins.set(formatPath([section, key]), originOf(layer, [section, key]));
+      }
+    }
+    for (const [index, mount] of added.entries()) {
+      const complete = { ...entryDefaults.mounts, ...mount };
+      mounts.set(normalizePath(mount.target), {
+        mount: complete,
+        origin: originOf(layer, ["mounts", index]),
+      });
+    }
+  }
+  const all = [...mounts.values()];
+  for (const [index, { origin }] of all.entries()) origins.set(formatPath(["mounts", index]), origin);
+  const effective = all.length === 0 ? values : { ...values, mounts: all.map((entry) => entry.mount) };
+  return { values: effective, mounts: all, origins };
+}
+
+/** Arguments belong to the agent they were written for: another agent's name drops those of the layers below. */
+function forgetArguments(
+  layer: ManifestLayer,
+  values: Record<string, Record<string, unknown>>,
+  origins: Map<string, Origin>,
+): void {
+  const name = layer.values.agent?.name;
+  const agent = values["agent"];
+  if (name === undefined || agent === undefined || agent["name"] === name) return;
+  values["agent"] = { ...agent, args: manifestDefaults.agent.args };
+  origins.set("agent.args", { source: "default" });
+}
+
+function originOf(layer: ManifestLayer, path: readonly (string | number)[]): Origin {
+  const { source, file, positions } = layer;
+  if (!positions) return { source, ...(file === undefined ? {} : { file }) };
+  return { source, ...(file === undefined ? {} : { file }), ...positions.find(path, "key") };
+}
+
+/** `manifest agentbox.toml:4:1`, `flag`, `default`. */
+export function formatOrigin(origin: Origin): string {
+  if (origin.file === undefined) return origin.source;
+  const place = origin.line === undefined ? origin.file : `${origin.file}:${origin.line}:${origin.column}`;
+  return `${origin.source} ${place}`;
+}

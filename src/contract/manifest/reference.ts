@@ -1,0 +1,123 @@
+/** The generated documents, as texts. `scripts/generate.mjs` writes them, and fails in CI when they are stale. */
+import { type ErrorCodeFacts, errorCodes } from "../../base/error-codes.ts";
+import { findKey, listKeys } from "./key-table.ts";
+import { manifestJsonSchema } from "./json-schema.ts";
+import { manifestRules } from "./rules.ts";
+import { manifestSections, reservedSections } from "./schema.ts";
+import { userConfigSections } from "./user-config.ts";
+
+const generated = (from: string): string =>
+  `<!-- Generated from ${from} by "npm run generate". Do not edit. -->\n\n`;
+/** A pipe or an angle bracket would end the cell or vanish. */
+const cell = (value: string): string =>
+  value.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("\n", " ");
+const code = (value: string): string => `\`${value.replaceAll("|", "\\|")}\``;
+
+function sectionTable(name: string): string {
+  const rows = listKeys(name).map((info) => {
+    const fallback = info.isRequired
+      ? "required"
+      : "default" in info
+        ? code(JSON.stringify(info.default))
+        : "";
+    return `| ${code(info.key)} | ${cell(info.type)} | ${fallback} | ${cell(info.description)} |`;
+  });
+  const heading =
+    name === "mounts" ? "[[mounts]]" : name === "services" ? "[services.&lt;name&gt;]" : `[${name}]`;
+  const description = findKey([name])!.description;
+  return `## ${heading}\n\n${description}\n\n| key | type | default | meaning |\n|---|---|---|---|\n${rows.join("\n")}\n`;
+}
+
+const example = `\`\`\`toml
+#:schema agentbox.schema.json
+
+version = 1
+
+[agent]
+name = "shell"
+
+[resources]
+memory = "2GiB"
+cpus = 2
+
+[[mounts]]
+source = "~/datasets"
+target = "/data"
+
+[env]
+NODE_ENV = "test"
+CI = { from_host = "CI" }
+
+[services.web]
+command = "npm run dev"
+ready = { port = 3000 }
+\`\`\`
+`;
+
+export function manifestReference(): string {
+  const sections = Object.keys(manifestSections).map(sectionTable).join("\n");
+  const reserved = Object.entries(reservedSections).map(
+    ([name, meaning]) => `- ${code(`[${name}]`)}: ${meaning}`,
+  );
+  const own = Object.keys(userConfigSections).filter((name) => !Object.hasOwn(manifestSections, name));
+  const shared = Object.keys(userConfigSections).filter((name) => Object.hasOwn(manifestSections, name));
+  return `${generated("src/contract/manifest/schema.ts")}# The manifest: agentbox.toml, version 1
+
+Everything about a box follows from this file. \`version = 1\` is the only required key. Unknown keys are errors.
+A duration is a number with a unit (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`), such as \`"1h30m"\`. A size is a number with a unit (\`B\`, \`KiB\`,
+\`MiB\`, \`GiB\`, \`TiB\`, or \`KB\`, \`MB\`, \`GB\`, \`TB\`), such as \`"2GiB"\`.
+
+A manifest found in a repository is a request: its mounts, the host variables it asks for and a mounted
+workspace need a person's yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
+
+${example}
+${sections}
+## Reserved
+
+These sections have a meaning to come and are refused until then:
+
+${reserved.join("\n")}
+
+# The user config: config.toml in AGENTBOX_HOME
+
+It may hold the sections ${shared.map((name) => code(`[${name}]`)).join(", ")} as a person's own defaults, and two more:
+
+${own.map(sectionTable).join("\n")}`;
+}
+
+export function rulesReference(): string {
+  const rules = Object.entries(manifestRules).map(
+    ([id, rule]) => `## ${id}: ${rule.title}\n\n${rule.why}\n\n\`\`\`toml\n${rule.example}\n\`\`\`\n`,
+  );
+  return `${generated("src/contract/manifest/rules.ts")}# The rules of the manifest
+
+\`agentbox validate\` names the rule by its code: E is an error, and no box is made; W is a warning. Under each rule: why it
+exists, and the smallest text that breaks it.
+
+${rules.join("\n")}`;
+}
+
+export function errorsReference(): string {
+  const rows = Object.entries<ErrorCodeFacts>(errorCodes).map(
+    ([id, facts]) =>
+      `| ${code(id)} | ${facts.status} | ${facts.exit} | ${facts.retryable ? "yes" : ""} | ${cell(facts.summary)} |`,
+  );
+  return `${generated("src/base/error-codes.ts")}# Error codes
+
+Every error has one of these codes, in \`--json\` output and in the API's answers.
+
+| code | HTTP status | exit code | worth trying again | meaning |
+|---|---|---|---|---|
+${rows.join("\n")}
+`;
+}
+
+/** Every generated file, by its path in the repository. */
+export function generatedFiles(): Record<string, string> {
+  return {
+    "schema/agentbox.schema.json": `${JSON.stringify(manifestJsonSchema(), null, 2)}\n`,
+    "docs/reference/manifest.md": manifestReference(),
+    "docs/reference/manifest-rules.md": rulesReference(),
+    "docs/reference/errors.md": errorsReference(),
+  };
+}

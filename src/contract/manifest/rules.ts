@@ -1,0 +1,198 @@
+/** A rule of the manifest: what it refuses (E) or warns about (W), and why it exists. The documentation is generated from here. */
+export interface ManifestRule {
+  readonly title: string;
+  readonly why: string;
+  /** The smallest fragment that breaks the rule. */
+  readonly example: string;
+}
+
+export const manifestRules = {
+  E001: {
+    title: "The file is not valid TOML",
+    why: "Nothing can be read from a file with a syntax error, and guessing would be worse than refusing.",
+    example: "version = ",
+  },
+  E002: {
+    title: "The file is larger than 256 KiB",
+    why: "A manifest is a page of text; a larger one is a mistake or an attempt to keep the reader busy.",
+    example: "# (more than 256 KiB of text)",
+  },
+  E003: {
+    title: "The file contains hidden characters",
+    why: "Control and direction characters make a person read something else than the machine does.",
+    example: 'version = 1\nenv.GREETING = "a\\u202Eb"',
+  },
+  E004: {
+    title: "A key or table is defined twice",
+    why: "One of the two would be ignored, and the reader cannot tell which.",
+    example: "version = 1\nversion = 1",
+  },
+  E005: {
+    title: "Tables or arrays are nested too deeply",
+    why: "No section needs more than a few levels.",
+    example: "version = 1\na.b.c.d.e.f.g.h.i.j.k = 1",
+  },
+  E006: {
+    title: "A key has a name that programs treat specially",
+    why: "Names such as __proto__ are used to change programs that read the file.",
+    example: 'version = 1\nenv.__proto__ = "x"',
+  },
+  E007: {
+    title: "The version is missing",
+    why: "The version says how to read the rest, so that a file keeps its meaning when AgentBox changes.",
+    example: '[agent]\nname = "shell"',
+  },
+  E008: {
+    title: "The version is not known",
+    why: "A file of another version may mean something else by the same words.",
+    example: "version = 2",
+  },
+  E009: {
+    title: "A key is not known",
+    why: "A misspelt limit that is silently ignored would leave the box without that limit.",
+    example: 'version = 1\n[resources]\nmemroy = "2GiB"',
+  },
+  E010: {
+    title: "A section is reserved for a later version",
+    why: "The name has its meaning already; ignoring it now would promise a protection that is not there.",
+    example: 'version = 1\n[network]\nallow = ["example.org"]',
+  },
+  E011: {
+    title: "A value has the wrong type",
+    why: "Nothing is converted silently, because a conversion hides mistakes.",
+    example: 'version = 1\n[resources]\npids = "many"',
+  },
+  E012: {
+    title: "A value is not one of the allowed words",
+    why: "The allowed words are the whole choice.",
+    example: 'version = 1\n[workspace]\nmode = "clown"',
+  },
+  E013: {
+    title: "A required key is missing",
+    why: "There is no sensible default for it.",
+    example: 'version = 1\n[[mounts]]\nsource = "data"',
+  },
+  E014: {
+    title: "A value is outside its range",
+    why: "A limit that makes no sense would stop the box from working or would be no limit at all.",
+    example: "version = 1\n[resources]\npids = 2",
+  },
+  E015: {
+    title: "A duration cannot be read",
+    why: "A duration is a number with a unit, so that nobody has to guess seconds or minutes.",
+    example: 'version = 1\n[lifecycle]\nttl = "5 days"',
+  },
+  E016: {
+    title: "A size cannot be read",
+    why: "A size is a number with a unit, so that nobody has to guess bytes or mebibytes.",
+    example: 'version = 1\n[resources]\nmemory = "2G"',
+  },
+  E017: {
+    title: "The time to live is over the maximum",
+    why: "Forgotten boxes end by themselves; only the owner of the machine may allow longer lives, in the user config.",
+    example: 'version = 1\n[lifecycle]\nttl = "30d"',
+  },
+  E018: {
+    title: "The agent is not in the catalogue",
+    why: "The box would have nothing to run.",
+    example: 'version = 1\n[agent]\nname = "shel"',
+  },
+  E019: {
+    title: "The runtime is not known",
+    why: "The box could not be made.",
+    example: 'version = 1\n[runtime]\nname = "bubblewarp"',
+  },
+  E020: {
+    title: "The name of an environment variable cannot be used",
+    why: "Programs and shells only agree on letters, digits and underscores, and not on a digit first.",
+    example: 'version = 1\n[env]\n"MY-VAR" = "x"',
+  },
+  E021: {
+    title: "The environment variable is set by AgentBox",
+    why: "The box would not work with another value, or a box would receive what controls AgentBox on the host.",
+    example: 'version = 1\n[env]\nHOME = "/tmp"',
+  },
+  E022: {
+    title: "The target of a mount is not a plain absolute path",
+    why: "A target with . or .. segments reads as one place and is another.",
+    example: 'version = 1\n[[mounts]]\nsource = "data"\ntarget = "data"',
+  },
+  E023: {
+    title: "The target of a mount covers a part of the box itself",
+    why: "A mount over the system, the workspace, the home or AgentBox's own files would replace what keeps the box closed.",
+    example: 'version = 1\n[[mounts]]\nsource = "data"\ntarget = "/usr/share/data"',
+  },
+  E024: {
+    title: "The target of a mount is or lies in the target of another",
+    why: "One of them would be hidden, wholly or in part, and which one would depend on their order.",
+    example:
+      'version = 1\n[[mounts]]\nsource = "a"\ntarget = "/data"\n[[mounts]]\nsource = "b"\ntarget = "/data"',
+  },
+  E025: {
+    title: "The source of a mount would give the host away",
+    why: "The whole disk, a home directory, or a directory of devices and control sockets is everything the box must not see.",
+    example: 'version = 1\n[[mounts]]\nsource = "~"\ntarget = "/data"',
+  },
+  E026: {
+    title: "The source of a mount cannot be read as a path",
+    why: "Only absolute paths, paths below your own home (~/…) and paths relative to the manifest have one meaning.",
+    example: 'version = 1\n[[mounts]]\nsource = "~alice/data"\ntarget = "/data"',
+  },
+  E027: {
+    title: "The name of a service cannot be used",
+    why: "The name appears in logs, events and commands.",
+    example: 'version = 1\n[services.Web_Server]\ncommand = "serve"',
+  },
+  E028: {
+    title: "A service waits for a service that does not exist",
+    why: "It would never start.",
+    example: 'version = 1\n[services.web]\ncommand = "serve"\nafter = ["database"]',
+  },
+  E029: {
+    title: "Services wait for each other in a circle",
+    why: "None of them would ever start.",
+    example: 'version = 1\n[services.web]\ncommand = "serve"\nafter = ["web"]',
+  },
+  E030: {
+    title: "Readiness is not exactly one of port, command and log",
+    why: "With two there is no saying which one counts, with none there is nothing to wait for.",
+    example: 'version = 1\n[services.web]\ncommand = "serve"\nready = { port = 80, log = "up" }',
+  },
+  E031: {
+    title: "A log pattern is not a regular expression",
+    why: "The service would never count as ready.",
+    example: 'version = 1\n[services.web]\ncommand = "serve"\nready = { log = "(" }',
+  },
+  E032: {
+    title: "A command is empty",
+    why: "There would be nothing to run.",
+    example: 'version = 1\n[services.web]\ncommand = ""',
+  },
+  W001: {
+    title: "The idle time is not shorter than the time to live",
+    why: "The box always ends before it could be idle for so long.",
+    example: 'version = 1\n[lifecycle]\nttl = "1h"\nidle = "2h"',
+  },
+  W002: {
+    title: "The project itself is mounted into the box",
+    why: "What the agent writes is in your project at once, hooks and build files included, without a review.",
+    example: 'version = 1\n[workspace]\nmode = "mount"',
+  },
+  W003: {
+    title: "The box can write to a directory of the host",
+    why: "What the agent leaves there may be run or read later by programs outside the box.",
+    example: 'version = 1\n[[mounts]]\nsource = "data"\ntarget = "/data"\naccess = "write"',
+  },
+  W004: {
+    title: "An environment variable loads code into every program",
+    why: "It changes each program of the box, the tools of the agent included, and is rarely meant.",
+    example: 'version = 1\n[env]\nLD_PRELOAD = "/workspace/hook.so"',
+  },
+  W005: {
+    title: "A setting has no effect here",
+    why: "It reads as if it did something.",
+    example: 'version = 1\n[workspace]\nmode = "copy"\ncarry = "dirty"',
+  },
+} as const satisfies Record<string, ManifestRule>;
+
+export type RuleCode = keyof typeof manifestRules;

@@ -1,0 +1,37 @@
+/** The small words of the manifest. A check's message is the code of the rule it stands for; findings are made from it. */
+import { z } from "zod";
+import { parseBytes } from "../../base/bytes.ts";
+import { parseDuration } from "../../base/duration.ts";
+import type { RuleCode } from "./rules.ts";
+
+const rule = (code: RuleCode): RuleCode => code;
+
+export const durationPattern = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/;
+export const sizePattern = /^\d+(\.\d+)?\s*(B|[KMGT]i?B)$/;
+const envNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const serviceNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
+
+/** Short enough to be read without harm; a longer number is not a duration anybody means. */
+const maxScalar = 64;
+const maxPath = 4_096;
+const maxText = 65_536;
+
+export const Duration = z
+  .string()
+  .max(maxScalar, rule("E015"))
+  .regex(durationPattern, rule("E015"))
+  .refine((text) => parseDuration(text) !== undefined, rule("E015"))
+  .meta({ examples: ["90s", "1h30m", "5d"] });
+
+export const Size = z
+  .string()
+  .max(maxScalar, rule("E016"))
+  .regex(sizePattern, rule("E016"))
+  .refine((text) => parseBytes(text) !== undefined, rule("E016"))
+  .meta({ examples: ["512MiB", "2GiB"] });
+
+export const EnvName = z.string().max(256, rule("E020")).regex(envNamePattern, rule("E020"));
+export const ServiceName = z.string().regex(serviceNamePattern, rule("E027"));
+export const PathText = z.string().min(1).max(maxPath);
+export const Text = z.string().max(maxText);
+export const Word = z.string().min(1).max(maxScalar);

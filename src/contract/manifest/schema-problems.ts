@@ -1,0 +1,166 @@
+import type { z } from "zod";
+import { suggest } from "../../base/suggest.ts";
+import { type Problem, quote } from "./finding.ts";
+import { type Path, formatPath } from "./path.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/** Unknown keys of one table that are named one by one. */
+const maxUnknownKeys = 20;
+/** Nobody mistypes a longer word than this, and comparing costs time. */
+const maxSuggestedLength = 40;
+
+/** The keys a table at this path may have. */
+export type KnownKeys = (path: Path) => readonly string[];
+
+/** What the schema says about a value, as problems with a code, a sentence and a hint. */
+export function schemaProblems(issues: readonly Issue[], root: unknown, knownKeys: KnownKeys): Problem[] {
+  return issues.flatMap((issue) => fromIssue(issue, issue.path as Path, root, knownKeys));
+}
+
+function fromIssue(issue: Issue, path: Path, root: unknown, knownKeys: KnownKeys): Problem[] {
+  const value = valueAt(root, path);
+  if (isTextRule(issue.message)) return [ruleProblem(issue.message, path, value)];
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.slice(0, maxUnknownKeys).map((key) => unknownKey([...path, key], knownKeys(path)));
+    case "invalid_key":
+      return issue.issues
+        .slice(0, 1)
+        .flatMap((inner) => fromIssue(inner, path, root, knownKeys))
+        .map((p) => ({ ...p, at: "key" as const }));
+    case "invalid_union":
+      return fromUnion(issue.errors, path, value, root, knownKeys);
+    case "invalid_value":
+      return [value === undefined ? missing(path) : notAllowed(path, value, issue.values)];
+    case "invalid_type":
+      return [value === undefined ? missing(path) : wrongType(path, value, [issue.expected])];
+    case "too_small":
+      return [outOfRange(path, value, `at least ${issue.minimum}`)];
+    case "too_big":
+      return [outOfRange(path, value, `at most ${issue.maximum}`)];
+    case "invalid_format":
+    case "invalid_element":
+    case "not_multiple_of":
+    case "custom":
+    default:
+      return [wrongType(path, value, ["another form"])];
+  }
+}
+
+/** The branch whose basic type fits is what the person meant; where none fits, all of them are named. */
+function fromUnion(
+  branches: readonly Issue[][],
+  path: Path,
+  value: unknown,
+  root: unknown,
+  knownKeys: KnownKeys,
+): Problem[] {
+  if (value === undefined) return [missing(path)];
+  const isOfAnotherType = (issues: readonly Issue[]): boolean =>
+    issues.some((issue) => issue.code === "invalid_type" && issue.path.length === 0);
+  const meant = branches.find((issues) => issues.length > 0 && !isOfAnotherType(issues));
+  if (meant)
+    return meant.flatMap((issue) => fromIssue(issue, [...path, ...(issue.path as Path)], root, knownKeys));
+  const expected = branches.flatMap((issues) =>
+    issues.map((i) => (i.code === "invalid_type" ? i.expected : "another form")),
+  );
+  return [wrongType(path, value, expected)];
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const part of path) {
+    if (value === null || typeof value !== "object" || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<string | number, unknown>)[part];
+  }
+  return value;
+}
+
+export function unknownKey(path: Path, known: readonly string[]): Problem {
+  const key = String(path.at(-1));
+  const meant = key.length <= maxSuggestedLength ? suggest(key, known) : undefined;
+  return {
+    code: "E009",
+    path,
+    at: "key",
+    message: `The key ${quote(key)} is not known${path.length > 1 ? ` in ${formatPath(path.slice(0, -1))}` : ""}.`,
+    hint: meant ? `Did you mean "${meant}"?` : `Known here: ${known.join(", ")}.`,
+  };
+}
+
+const missing = (path: Path): Problem => ({
+  code: "E013",
+  path,
+  at: "key",
+  message: `The key "${String(path.at(-1))}" is missing.`,
+  hint: `Add ${formatPath(path)}.`,
+});
+
+const words: Record<string, string> = {
+  object: "a table",
+  record: "a table",
+  array: "an array",
+  string: "a text",
+  int: "a whole number",
+  number: "a number",
+};
+
+function wrongType(path: Path, value: unknown, expected: readonly string[]): Problem {
+  const wanted = [...new Set(expected.map((word) => words[word] ?? word))].join(" or ");
+  return {
+    code: "E011",
+    path,
+    message: `${formatPath(path)} must be ${wanted}, and is ${quote(value)}.`,
+    hint: `Write ${wanted}; see docs/reference/manifest.md.`,
+  };
+}
+
+function notAllowed(path: Path, value: unknown, allowed: readonly unknown[]): Problem {
+  const names = allowed.map(String);
+  const meant =
+    typeof value === "string" && value.length <= maxSuggestedLength ? suggest(value, names) : undefined;
+  return {
+    code: typeof value === "string" ? "E012" : "E011",
+    path,
+    message: `${formatPath(path)} cannot be ${quote(value)}.`,
+    hint: meant ? `Did you mean "${meant}"?` : `Choose one of: ${names.join(", ")}.`,
+  };
+}
+
+const outOfRange = (path: Path, value: unknown, range: string): Problem => ({
+  code: "E014",
+  path,
+  message: `${formatPath(path)} is ${Array.isArray(value) ? `an array of ${value.length}` : typeof value === "string" ? `a text of ${value.length} characters` : quote(value)}, and must be ${range}.`,
+  hint: `Choose a value of ${range}.`,
+});
+
+/** Sentences for the checks that scalars.ts names by code. */
+const ruleTexts = {
+  E015: {
+    message: (path: string, value: unknown) => `${path} is ${quote(value)}, which is not a duration.`,
+    hint: 'Write a number with a unit, such as "90s", "1h30m" or "5d".',
+  },
+  E016: {
+    message: (path: string, value: unknown) => `${path} is ${quote(value)}, which is not a size.`,
+    hint: 'Write a number with a unit, such as "512MiB" or "2GiB".',
+  },
+  E020: {
+    message: (_path: string, value: unknown, key: string) =>
+      `${quote(typeof value === "string" && key === "from_host" ? value : key)} cannot be the name of an environment variable.`,
+    hint: "Use letters, digits and underscores, and no digit first.",
+  },
+  E027: {
+    message: (_path: string, _value: unknown, key: string) =>
+      `${quote(key)} cannot be the name of a service.`,
+    hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
+  },
+} as const;
+type TextRule = keyof typeof ruleTexts;
+
+const isTextRule = (message: string): message is TextRule => Object.hasOwn(ruleTexts, message);
+
+function ruleProblem(code: TextRule, path: Path, value: unknown): Problem {
+  const { message, hint } = ruleTexts[code];
+  return { code, path, message: message(formatPath(path), value, String(path.at(-1))), hint };
+}

@@ -1,0 +1,168 @@
+import { z } from "zod";
+import { RestartPolicy } from "../box.ts";
+import { Duration, EnvName, PathText, ServiceName, Size, Text, Word } from "./scalars.ts";
+
+const Command = z.union([Text, z.array(Text).max(1_024)]);
+
+const AgentSection = z
+  .strictObject({
+    name: Word.optional().describe("The agent to run, by its name in the catalogue."),
+    args: z.array(Text).max(10_000).optional().describe("Arguments the agent is started with."),
+  })
+  .describe("Which agent works in the box.");
+
+const WorkspaceSection = z
+  .strictObject({
+    mode: z
+      .enum(["clone", "copy", "mount", "empty"])
+      .optional()
+      .describe(
+        "Where the work comes from: a private clone of the repository, a copy of the directory, the directory itself, or nothing. Without it: clone for a git repository, copy otherwise.",
+      ),
+    carry: z
+      .enum(["none", "dirty"])
+      .optional()
+      .describe("Whether uncommitted work comes along into a clone."),
+  })
+  .describe("What the agent works on, at /workspace in the box.");
+
+const RuntimeSection = z
+  .strictObject({ name: Word.optional().describe("What the box is made of, by name; see agentbox doctor.") })
+  .describe("What the box is made of.");
+
+const ResourcesSection = z
+  .strictObject({
+    cpus: z.number().min(0.01).max(1_024).optional().describe("Processors, fractions allowed."),
+    memory: Size.optional().describe("Most memory of all processes together; at least 16MiB."),
+    pids: z.int().min(8).max(4_194_304).optional().describe("Most processes and threads at a time."),
+    disk: Size.optional().describe("Most disk for the workspace and the home; at least 1MiB."),
+  })
+  .describe("Limits. A limit that is named here is enforced, or the box is refused.");
+
+export const MountEntry = z
+  .strictObject({
+    source: PathText.describe(
+      "Directory or file of the host: absolute, below your home (~/…), or relative to the directory of the manifest.",
+    ),
+    target: PathText.describe("Absolute path in the box."),
+    access: z.enum(["read", "write"]).optional().describe("Whether the box may write there."),
+  })
+  .describe("A directory or file of the host that the box can see. Asks for trust.");
+export type MountEntry = z.infer<typeof MountEntry>;
+
+const EnvValue = z.union([
+  Text,
+  z.strictObject({
+    from_host: EnvName.describe(
+      "Variable of the host's environment whose value is taken when the box is created.",
+    ),
+  }),
+]);
+
+const EnvSection = z
+  .record(EnvName, EnvValue.describe('A text, or { from_host = "NAME" }, which asks for trust.'))
+  .describe("Environment variables of everything in the box.");
+
+const ReadySection = z
+  .strictObject({
+    port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .optional()
+      .describe("Ready when this TCP port of the box accepts a connection."),
+    command: Command.optional().describe("Ready when this command ends with exit code 0."),
+    log: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe("Ready when a line of its output matches this regular expression."),
+  })
+  .describe(
+    "When the service counts as ready: exactly one of port, command and log. Without it: as soon as it runs.",
+  );
+
+export const ServiceEntry = z
+  .strictObject({
+    command: Command.describe("What to run: a text for sh -c, or an array of program and arguments."),
+    cwd: PathText.optional().describe("Directory it runs in; relative to /workspace."),
+    env: z
+      .record(EnvName, Text.describe("A text, for this service only."))
+      .optional()
+      .describe("More environment variables, for this service only."),
+    after: z.array(Word).max(64).optional().describe("Services that must be ready before this one starts."),
+    ready: ReadySection.optional(),
+    ready_timeout: Duration.optional().describe("How long it may take to become ready."),
+    restart: RestartPolicy.optional().describe("Whether it is started again when it ends."),
+  })
+  .describe("A program that runs in the box beside the agent.");
+export type ServiceEntry = z.infer<typeof ServiceEntry>;
+
+const LifecycleSection = z
+  .strictObject({
+    ttl: Duration.optional().describe(
+      "Longest life of one run of the box; the user config's limits.max_ttl is the maximum.",
+    ),
+    idle: Duration.optional().describe("Stop after this long without activity. Without it: never."),
+    restart: RestartPolicy.optional().describe(
+      "Whether the box is started again when its main session ends.",
+    ),
+    stop_grace: Duration.optional().describe("Time between the request to end and the end by force."),
+  })
+  .describe("How long the box lives.");
+
+/** The sections in the order they are documented and written. */
+export const manifestSections = {
+  agent: AgentSection,
+  workspace: WorkspaceSection,
+  runtime: RuntimeSection,
+  resources: ResourcesSection,
+  lifecycle: LifecycleSection,
+  mounts: z
+    .array(MountEntry)
+    .max(64)
+    .describe("Directories and files of the host that the box can see. Each asks for trust."),
+  env: EnvSection,
+  services: z
+    .record(ServiceName, ServiceEntry)
+    .describe("Programs that run in the box beside the agent, each under its name."),
+} as const;
+
+export const Manifest = z
+  .strictObject({
+    version: z.literal(1).describe("Version of the manifest's form."),
+    agent: manifestSections.agent.optional(),
+    workspace: manifestSections.workspace.optional(),
+    runtime: manifestSections.runtime.optional(),
+    resources: manifestSections.resources.optional(),
+    lifecycle: manifestSections.lifecycle.optional(),
+    mounts: manifestSections.mounts.optional(),
+    env: manifestSections.env.optional(),
+    services: manifestSections.services.optional(),
+  })
+  .describe(
+    "The contract of a box: what runs in it, on what, with which limits, and what it may see of the host.",
+  );
+export type Manifest = z.infer<typeof Manifest>;
+
+/** The manifest without its version. */
+export const ManifestSections = Manifest.omit({ version: true });
+
+/** What a layer contributes and what flags are turned into. */
+export type ManifestValues = Omit<Manifest, "version">;
+
+/** Names that have a meaning to come. They are refused by name, so that no file can rely on their being ignored. */
+export const reservedSections = {
+  network: "what the box may reach",
+  secrets: "which secrets may be used",
+  budget: "how much may be spent",
+  mcp: "which MCP servers are offered",
+  placement: "where the box runs",
+  adapters: "how other systems are connected",
+  observability: "what is recorded",
+  security: "exceptions to the baseline",
+} as const;
+
+export const maxEnvVariables = 256;
+export const maxServices = 64;

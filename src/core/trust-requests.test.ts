@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseFlags, parseManifest } from "../contract/manifest/index.ts";
+import { trustRequests } from "./trust-requests.ts";
+import type { ResolvePlaces } from "./mount-requests.ts";
+
+const manifest = (text: string) => {
+  const parsed = parseManifest(`version = 1\n${text}`, { file: "/srv/app/agentbox.toml" });
+  if (!parsed.layer) throw new Error(JSON.stringify(parsed.findings));
+  return parsed.layer;
+};
+const ask = (text: string, more: Partial<ResolvePlaces> = {}) =>
+  trustRequests({ layers: [manifest(text)], projectDir: "/srv/app", userHome: "/home/ada", ...more });
+
+const mount = '[[mounts]]\nsource = "/data/models"\ntarget = "/models"\n';
+const variable = '[env]\nA = { from_host = "FOO" }\n';
+const all = `${mount}[workspace]\nmode = "mount"\n${variable}`;
+
+describe("what a manifest asks for", () => {
+  it("is every mount, host variable and mounted workspace, in words", () => {
+    expect(ask(all).requests.map((request) => request.sentence)).toEqual([
+      "read /data/models of the host, as /models",
+      "read the host environment variable FOO, as A",
+      "change the project directory /srv/app itself, without a review",
+    ]);
+    expect(ask(`${mount}access = "write"`).requests[0]!.sentence).toBe(
+      "read and change /data/models of the host, as /models",
+    );
+  });
+
+  it("is nothing when all of it stays in the box", () => {
+    const inside =
+      '[agent]\nname = "shell"\n[resources]\npids = 10\n[env]\nA = "1"\n[services.web]\ncommand = "rm -rf /"';
+    expect(ask(inside).requests).toEqual([]);
+    expect(ask('[workspace]\nmode = "clone"').requests).toEqual([]);
+  });
+
+  it("is not what the person typed", () => {
+    const flags = parseFlags({
+      workspace: { mode: "clone" },
+      env: { A: { from_host: "BAR" } },
+      mounts: [{ source: "/data/mine", target: "/models" }],
+    });
+    expect(ask(all).requests).toHaveLength(3);
+    expect(ask(all, { layers: [manifest(all), flags] }).requests).toEqual([]);
+  });
+
+  it("is shown without hidden characters", () => {
+    const [request] = ask(mount, { realPath: () => "/data/\u001b[2J\u202e" }).requests;
+    expect(request!.sentence).toBe("read /data/\\u{1b}[2J\\u{202e} of the host, as /models");
+  });
+});
+
+describe("the digest", () => {
+  const digest = (text: string, more?: Partial<ResolvePlaces>) => ask(text, more).digest;
+
+  it("does not depend on comments, order or what is not asked", () => {
+    const second = '[[mounts]]\nsource = "/data/b"\ntarget = "/b"\n';
+    const one = digest(`${mount}${second}[env]\nA = { from_host = "FOO" }\nB = { from_host = "BAR" }`);
+    expect(
+      digest(
+        `# a comment\n[env]\nB = { from_host = "BAR" }\nC = "x"\nA = {from_host="FOO"}\n[agent]\nname = "demo"\n${second}${mount}`,
+      ),
+    ).toBe(one);
+    expect(one).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  it("changes with anything that is asked", () => {
+    const texts = [
+      "",
+      mount,
+      `${mount}access = "write"`,
+      mount.replace("/data/models", "/data/other"),
+      mount.replace('"/models"', '"/elsewhere"'),
+      variable,
+      variable.replace("FOO", "BAR"),
+      variable.replace("A =", "B ="),
+      `${mount}${variable}`,
+      '[workspace]\nmode = "mount"',
+    ];
+    expect(new Set(texts.map((text) => digest(text))).size).toBe(texts.length);
+  });
+
+  it("is over real paths", () => {
+    expect(digest(mount, { realPath: () => "/data/models" })).toBe(digest(mount));
+    expect(digest(mount, { realPath: () => "/etc/ssl" })).not.toBe(digest(mount));
+    const relative = '[[mounts]]\nsource = "data"\ntarget = "/data"';
+    expect(digest(relative.replace("data", "/srv/app/data"))).toBe(digest(relative));
+  });
+
+  it("two lists are equal when their digests are", () => {
+    const word = fc.stringMatching(/^[a-z/"\\ ,{}]{1,5}$/);
+    const layer = fc
+      .uniqueArray(fc.tuple(word, word, fc.constantFrom("read" as const, "write" as const)), {
+        maxLength: 3,
+        selector: ([, target]) => target,
+      })
+      .map((mounts) => ({
+        source: "manifest" as const,
+        values: {
+          mounts: mounts.map(([source, target, access]) => ({
+            source: `/x/${source}`,
+            target: `/y/${target}`,
+            access,
+          })),
+        },
+      }));
+    fc.assert(
+      fc.property(layer, layer, (a, b) => {
+        const [left, right] = [a, b].map((one) =>
+          trustRequests({ layers: [one], projectDir: "/p", userHome: "/h" }),
+        );
+        expect(JSON.stringify(left!.requests) === JSON.stringify(right!.requests)).toBe(
+          left!.digest === right!.digest,
+        );
+      }),
+    );
+  });
+});
