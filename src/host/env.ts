@@ -1,0 +1,48 @@
+/** The only file that reads the process environment. */
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+
+export interface HostEnv {
+  /** $AGENTBOX_HOME, or ~/.agentbox, or /var/lib/agentbox for root. */
+  readonly agentboxHome: string;
+  readonly userHome: string;
+  readonly isRoot: boolean;
+  readonly uid: number;
+  readonly gid: number;
+  readonly noColor: boolean;
+  readonly isCi: boolean;
+  readonly logLevel: string;
+  readonly path: string;
+  readonly shell: string | undefined;
+  readonly term: string;
+  readonly editor: string | undefined;
+}
+
+export function readHostEnv(env: NodeJS.ProcessEnv = process.env): HostEnv {
+  const uid = process.getuid?.() ?? -1;
+  const gid = process.getgid?.() ?? -1;
+  const isRoot = uid === 0;
+  const userHome = env["HOME"] ?? homedir();
+  const configured = env["AGENTBOX_HOME"];
+  const fallback = isRoot ? "/var/lib/agentbox" : resolve(userHome, ".agentbox");
+  return {
+    agentboxHome: configured ? (isAbsolute(configured) ? configured : resolve(configured)) : fallback,
+    userHome,
+    isRoot,
+    uid,
+    gid,
+    noColor: Boolean(env["NO_COLOR"]) || env["TERM"] === "dumb",
+    isCi: Boolean(env["CI"]),
+    logLevel: env["AGENTBOX_LOG"] ?? "info",
+    path: env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+    shell: env["SHELL"],
+    term: env["TERM"] ?? "xterm-256color",
+    editor: env["EDITOR"],
+  };
+}
+
+/** One variable of the host's environment, for a manifest that was allowed to ask for it. */
+export const readHostVariable = (name: string): string | undefined => process.env[name];
+
+/** The whole environment, for a child that is the person's own program (the daemon, an editor). */
+export const inheritedEnv = (): NodeJS.ProcessEnv => process.env;

@@ -1,0 +1,51 @@
+/** Small file operations that must be exactly right: atomic writes, owner-only modes, removal that follows nothing. */
+import { randomBytes } from "node:crypto";
+import { lstat, mkdir, open, rename, rm, chmod, chown } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Writes a file so that a reader sees the old or the new content, and a crash leaves one of the two. */
+export async function writeFileAtomic(
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o600,
+): Promise<void> {
+  const temporary = join(dirname(path), `.${randomBytes(6).toString("hex")}.tmp`);
+  const file = await open(temporary, "wx", mode);
+  try {
+    await file.writeFile(content);
+    await file.chmod(mode);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}
+
+export interface DirectoryOptions {
+  readonly mode: number;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** Makes a directory with exactly this mode and owner, whatever the umask. */
+export async function ensureDirectory(path: string, { mode, uid, gid }: DirectoryOptions): Promise<void> {
+  await mkdir(path, { recursive: true, mode });
+  await chmod(path, mode);
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+/** Removes a tree. Symbolic links are removed, never followed. */
+export const removeTree = (path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true, maxRetries: 3 });
+
+export async function pathKind(path: string): Promise<"file" | "dir" | "symlink" | "other" | undefined> {
+  try {
+    // lstat, because a link must be seen as a link and not as what it points to.
+    const stat = await lstat(path);
+    if (stat.isSymbolicLink()) return "symlink";
+    if (stat.isDirectory()) return "dir";
+    return stat.isFile() ? "file" : "other";
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Runs a program to its end. Never a shell, never the inherited environment unless it is passed in, always a
+ * time limit and a ceiling on what is kept of the output.
+ */
+import { spawn } from "node:child_process";
+import { AgentBoxError, messageOf } from "../base/errors.ts";
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly stdin?: string | Uint8Array;
+  readonly timeoutMs?: number;
+  readonly maxOutputBytes?: number;
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunResult {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+}
+
+const defaultEnv = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
+
+export function run(argv: readonly [string, ...string[]], options: RunOptions = {}): Promise<RunResult> {
+  const { timeoutMs = 60_000, maxOutputBytes = 4 << 20 } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(argv[0], argv.slice(1), {
+      cwd: options.cwd,
+      env: options.env ?? defaultEnv,
+      stdio: ["pipe", "pipe", "pipe"],
+      ...(options.uid === undefined ? {} : { uid: options.uid }),
+      ...(options.gid === undefined ? {} : { gid: options.gid }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      child.kill("SIGKILL");
+    }, timeoutMs);
+    const keep = (chunks: Buffer[], limit: { left: number }) => (chunk: Buffer) => {
+      if (limit.left > 0) chunks.push(chunk.subarray(0, limit.left));
+      limit.left -= chunk.length;
+    };
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on("data", keep(stdout, { left: maxOutputBytes }));
+    child.stderr.on("data", keep(stderr, { left: maxOutputBytes }));
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      resolve({
+        code,
+        signal,
+        stdout: Buffer.concat(stdout).toString(),
+        stderr: Buffer.concat(stderr).toString(),
+        timedOut,
+      });
+    });
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.stdin);
+  });
+}
+
+/** Like `run`, but a program that is missing or fails is an error. */
+export async function runOk(
+  argv: readonly [string, ...string[]],
+  options: RunOptions = {},
+): Promise<RunResult> {
+  let result: RunResult;
+  try {
+    result = await run(argv, options);
+  } catch (error) {
+    throw new AgentBoxError(
+      "internal.unexpected",
+      `The program ${argv[0]} could not be started: ${messageOf(error)}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+  if (result.code === 0) return result;
+  const how = result.timedOut ? "ran too long" : `ended with ${result.code ?? result.signal}`;
+  const said = result.stderr.trim().split("\n").slice(-3).join(" ");
+  throw new AgentBoxError("internal.unexpected", `The program ${argv[0]} ${how}${said ? `: ${said}` : ""}.`, {
+    facts: { argv: [...argv], code: result.code, signal: result.signal },
+  });
+}
