@@ -1,0 +1,116 @@
+/**
+ * Keeps records as JSON text, so that a caller who changes what it was given changes nothing in the store, and
+ * what cannot be stored fails here as it would on a disk.
+ */
+import { AgentBoxError } from "../../../base/errors.ts";
+import type { Box } from "../../../contract/box.ts";
+import type { BoxEvent } from "../../../contract/events.ts";
+import type { EventQuery, Store, StoreChange, TrustRecord } from "../../../ports/store.ts";
+
+interface StoredBox {
+  readonly incarnation: string;
+  readonly text: string;
+}
+
+const trustKey = (projectDir: string, digest: string): string => JSON.stringify([projectDir, digest]);
+const byKey = (a: readonly [string, unknown], b: readonly [string, unknown]): number =>
+  a[0] < b[0] ? -1 : 1;
+
+export class MemoryStore implements Store {
+  #boxes: ReadonlyMap<string, StoredBox> = new Map();
+  #trust: ReadonlyMap<string, string> = new Map();
+  readonly #events: string[] = [];
+
+  async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
+    // Everything that can fail happens on copies; the assignments below cannot.
+    const boxes = changedBoxes(this.#boxes, change);
+    const trust = changedTrust(this.#trust, change);
+    const numbered = change.events.map((event, i) =>
+      JSON.stringify({ id: this.#events.length + i + 1, ...event, data: event.data }),
+    );
+    this.#boxes = boxes;
+    this.#trust = trust;
+    this.#events.push(...numbered);
+    return numbered.map((text) => JSON.parse(text) as BoxEvent);
+  }
+
+  async findBox(name: string): Promise<Box | undefined> {
+    const found = this.#boxes.get(name);
+    return found && (JSON.parse(found.text) as Box);
+  }
+
+  async listBoxes(): Promise<readonly Box[]> {
+    return [...this.#boxes].sort(byKey).map(([, { text }]) => JSON.parse(text) as Box);
+  }
+
+  async listEvents({ after = 0, box, type, limit, newestFirst }: EventQuery): Promise<readonly BoxEvent[]> {
+    const candidates = this.#events.slice(Math.max(0, after)).map((text) => JSON.parse(text) as BoxEvent);
+    if (newestFirst) candidates.reverse();
+    return candidates
+      .filter(
+        (event) => (box === undefined || event.box === box) && (type === undefined || event.type === type),
+      )
+      .slice(0, limit);
+  }
+
+  async lastEventId(): Promise<number> {
+    return this.#events.length;
+  }
+
+  async findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined> {
+    const text = this.#trust.get(trustKey(projectDir, digest));
+    return text === undefined ? undefined : (JSON.parse(text) as TrustRecord);
+  }
+
+  async listTrust(): Promise<readonly TrustRecord[]> {
+    return [...this.#trust].sort(byKey).map(([, text]) => JSON.parse(text) as TrustRecord);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#boxes = new Map();
+    this.#trust = new Map();
+    this.#events.length = 0;
+  }
+}
+
+function changedBoxes(
+  before: ReadonlyMap<string, StoredBox>,
+  change: StoreChange,
+): ReadonlyMap<string, StoredBox> {
+  const { remove, insert, update } = change;
+  if (!remove && !insert && !update) return before;
+  const boxes = new Map(before);
+  if (remove) boxes.delete(remove.name);
+  if (insert) {
+    if (boxes.has(insert.name)) {
+      throw new AgentBoxError("box.name_taken", `A box named "${insert.name}" exists already.`, {
+        hint: `Choose another name, or run: agentbox rm ${insert.name}`,
+        facts: { box: insert.name },
+      });
+    }
+    boxes.set(insert.name, { incarnation: insert.incarnation, text: JSON.stringify(insert) });
+  }
+  if (update) {
+    if (boxes.get(update.name)?.incarnation !== update.incarnation) {
+      const facts = { box: update.name };
+      throw new AgentBoxError("box.not_found", `The box "${update.name}" has been removed.`, { facts });
+    }
+    boxes.set(update.name, { incarnation: update.incarnation, text: JSON.stringify(update) });
+  }
+  return boxes;
+}
+
+function changedTrust(before: ReadonlyMap<string, string>, change: StoreChange): ReadonlyMap<string, string> {
+  const { trust, untrust } = change;
+  if (!trust && !untrust) return before;
+  const kept = untrust
+    ? [...before].filter(([, text]) => {
+        const record = JSON.parse(text) as TrustRecord;
+        const isOther = untrust.digest !== undefined && untrust.digest !== record.digest;
+        return record.projectDir !== untrust.projectDir || isOther;
+      })
+    : [...before];
+  const records = new Map(kept);
+  if (trust) records.set(trustKey(trust.projectDir, trust.digest), JSON.stringify(trust));
+  return records;
+}

@@ -1,0 +1,187 @@
+/**
+ * The store in one SQLite file. A commit is one transaction that is on the disk when it returns; event numbers are
+ * given inside it, so they have no holes in the order of commits. Records were checked when they were made and
+ * are not checked again at every read.
+ */
+import { AgentBoxError } from "../../../base/errors.ts";
+import type { Box } from "../../../contract/box.ts";
+import type { BoxEvent, NewEvent } from "../../../contract/events.ts";
+import type { EventQuery, Store, StoreChange, TrustRecord } from "../../../ports/store.ts";
+import type { Sqlite, Statement } from "./database.ts";
+import { storeError } from "./store-errors.ts";
+
+type EventRow = [number, number, BoxEvent["type"], string | null, string | null, string];
+type TrustRow = [string, string, string, number];
+
+export class SqliteStore implements Store {
+  readonly #db: Sqlite;
+  readonly #path: string;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(db: Sqlite, path: string) {
+    this.#db = db;
+    this.#path = path;
+  }
+
+  async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
+    return this.#guard(() => {
+      // IMMEDIATE takes the write lock before anything is read, so that two processes cannot both see a free name.
+      this.#db.exec("BEGIN IMMEDIATE");
+      try {
+        this.#changeBoxes(change);
+        this.#changeTrust(change);
+        const events = change.events.map((event) => this.#append(event));
+        this.#db.exec("COMMIT");
+        return events;
+      } catch (error) {
+        // After some failures, such as a full disk, SQLite has rolled back already.
+        if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  async findBox(name: string): Promise<Box | undefined> {
+    const row = this.#rows<[string]>("SELECT box FROM boxes WHERE name = ?", [name])[0];
+    return row && (JSON.parse(row[0]) as Box);
+  }
+
+  async listBoxes(): Promise<readonly Box[]> {
+    return this.#rows<[string]>("SELECT box FROM boxes ORDER BY name", []).map(
+      ([text]) => JSON.parse(text) as Box,
+    );
+  }
+
+  async listEvents(query: EventQuery): Promise<readonly BoxEvent[]> {
+    const where = ["id > ?"];
+    const values: unknown[] = [query.after ?? 0];
+    if (query.box !== undefined) {
+      where.push("box = ?");
+      values.push(query.box);
+    }
+    if (query.type !== undefined) {
+      where.push("type = ?");
+      values.push(query.type);
+    }
+    const order = query.newestFirst ? "DESC" : "ASC";
+    const sql = `SELECT id, at_ms, type, box, incarnation, data FROM events
+      WHERE ${where.join(" AND ")} ORDER BY id ${order} LIMIT ?`;
+    return this.#rows<EventRow>(sql, [...values, query.limit]).map(toEvent);
+  }
+
+  async lastEventId(): Promise<number> {
+    return this.#rows<[number]>("SELECT coalesce(max(id), 0) FROM events", [])[0]![0];
+  }
+
+  async findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined> {
+    const sql = `SELECT project_dir, digest, requests, granted_at_ms FROM trust
+      WHERE project_dir = ? AND digest = ?`;
+    return this.#rows<TrustRow>(sql, [projectDir, digest]).map(toTrust)[0];
+  }
+
+  async listTrust(): Promise<readonly TrustRecord[]> {
+    const sql = "SELECT project_dir, digest, requests, granted_at_ms FROM trust ORDER BY project_dir, digest";
+    return this.#rows<TrustRow>(sql, []).map(toTrust);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#db.open) return;
+    this.#statements.clear();
+    // libsql lets go of the file only when its statements are collected, so the log is folded in here and now.
+    this.#guard(() => this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+    this.#db.close();
+  }
+
+  #changeBoxes({ remove, insert, update }: StoreChange): void {
+    if (remove) this.#run("DELETE FROM boxes WHERE name = ?", [remove.name]);
+    if (insert) {
+      const taken = this.#all<[number]>("SELECT 1 FROM boxes WHERE name = ?", [insert.name]).length > 0;
+      if (taken) throw nameTaken(insert.name);
+      const values = [insert.name, insert.incarnation, insert.state.phase, JSON.stringify(insert)];
+      this.#run("INSERT INTO boxes (name, incarnation, phase, box) VALUES (?, ?, ?, ?)", values);
+    }
+    if (update) {
+      const values = [update.state.phase, JSON.stringify(update), update.name, update.incarnation];
+      const changes = this.#run(
+        "UPDATE boxes SET phase = ?, box = ? WHERE name = ? AND incarnation = ?",
+        values,
+      );
+      if (changes === 0) throw boxGone(update.name);
+    }
+  }
+
+  #changeTrust({ trust, untrust }: StoreChange): void {
+    if (untrust) {
+      const sql = "DELETE FROM trust WHERE project_dir = ? AND (? IS NULL OR digest = ?)";
+      const digest = untrust.digest ?? null;
+      this.#run(sql, [untrust.projectDir, digest, digest]);
+    }
+    if (trust) {
+      const sql =
+        "INSERT OR REPLACE INTO trust (project_dir, digest, requests, granted_at_ms) VALUES (?, ?, ?, ?)";
+      this.#run(sql, [trust.projectDir, trust.digest, JSON.stringify(trust.requests), trust.grantedAtMs]);
+    }
+  }
+
+  #append(event: NewEvent): BoxEvent {
+    const data = JSON.stringify(event.data);
+    const sql = `INSERT INTO events (at_ms, type, box, incarnation, data) VALUES (?, ?, ?, ?, ?) RETURNING id`;
+    const values = [event.atMs, event.type, event.box ?? null, event.incarnation ?? null, data];
+    const [id] = this.#all<[number]>(sql, values)[0]!;
+    return toEvent([id, event.atMs, event.type, event.box ?? null, event.incarnation ?? null, data]);
+  }
+
+  #rows<Row>(sql: string, values: readonly unknown[]): Row[] {
+    return this.#guard(() => this.#all<Row>(sql, values));
+  }
+
+  /** Always every row: a statement left in the middle of its rows would keep an old view of the file open. */
+  #all<Row>(sql: string, values: readonly unknown[]): Row[] {
+    return this.#statement(sql)
+      .raw()
+      .all(...values) as Row[];
+  }
+
+  #run(sql: string, values: readonly unknown[]): number {
+    return this.#statement(sql).run(...values).changes;
+  }
+
+  #statement(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (!statement) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
+    return statement;
+  }
+
+  #guard<T>(task: () => T): T {
+    try {
+      return task();
+    } catch (error) {
+      throw storeError(error, this.#path);
+    }
+  }
+}
+
+const nameTaken = (name: string): AgentBoxError =>
+  new AgentBoxError("box.name_taken", `A box named "${name}" exists already.`, {
+    hint: `Choose another name, or run: agentbox rm ${name}`,
+    facts: { box: name },
+  });
+
+const boxGone = (name: string): AgentBoxError =>
+  new AgentBoxError("box.not_found", `The box "${name}" has been removed.`, { facts: { box: name } });
+
+const toEvent = ([id, atMs, type, box, incarnation, data]: EventRow): BoxEvent => ({
+  id,
+  atMs,
+  type,
+  ...(box === null ? {} : { box }),
+  ...(incarnation === null ? {} : { incarnation }),
+  data: JSON.parse(data) as BoxEvent["data"],
+});
+
+const toTrust = ([projectDir, digest, requests, grantedAtMs]: TrustRow): TrustRecord => ({
+  projectDir,
+  digest,
+  requests: JSON.parse(requests) as string[],
+  grantedAtMs,
+});

@@ -1,0 +1,254 @@
+/**
+ * What every store does, as plain data: a name and a function that throws when the promise is broken. Runs under
+ * any test runner; `open` gives an empty store each time.
+ */
+import assert from "node:assert/strict";
+import type { Box } from "../contract/box.ts";
+import type { NewEvent } from "../contract/events.ts";
+import type { Store, TrustRecord } from "./store.ts";
+
+export interface StoreCase {
+  readonly name: string;
+  run(open: () => Promise<Store>): Promise<void>;
+}
+
+/** A record that passes the schema; the name is all that most cases care about. */
+export const sampleBox = (name: string, change: Partial<Box> = {}): Box => ({
+  name,
+  incarnation: `${name}-first`,
+  spec: {
+    agent: { name: "shell", args: [] },
+    workspace: { mode: "empty", carry: "none" },
+    runtime: "memory",
+    resources: { required: [] },
+    mounts: [],
+    env: { LANG: "C.UTF-8" },
+    services: [],
+    lifecycle: { ttlMs: 60_000, restart: "no", stopGraceMs: 1_000 },
+  },
+  owner: { uid: 1000, gid: 1000 },
+  state: { phase: "creating", sinceMs: 1 },
+  isolation: { tier: "none", guarantees: [] },
+  createdAtMs: 1,
+  restarts: 0,
+  ...change,
+});
+
+export const sampleEvent = (type: NewEvent["type"], box?: string, data: NewEvent["data"] = {}): NewEvent => ({
+  atMs: 5,
+  type,
+  ...(box === undefined ? {} : { box, incarnation: `${box}-first` }),
+  data,
+});
+
+const sampleTrust = (projectDir: string, digest: string): TrustRecord => ({
+  projectDir,
+  digest,
+  requests: ["mount /srv/data read-only"],
+  grantedAtMs: 7,
+});
+
+const hasCode = (code: string) => (error: unknown) => (error as { code?: string }).code === code;
+
+const boxCases: readonly StoreCase[] = [
+  {
+    name: "a new store is empty",
+    async run(open) {
+      await using store = await open();
+      assert.deepEqual(await store.listBoxes(), []);
+      assert.deepEqual(await store.listEvents({ limit: 10 }), []);
+      assert.deepEqual(await store.listTrust(), []);
+      assert.equal(await store.lastEventId(), 0);
+      assert.equal(await store.findBox("absent"), undefined);
+    },
+  },
+  {
+    name: "a box comes back exactly as it was inserted, and lists are in order of name",
+    async run(open) {
+      await using store = await open();
+      const odd = sampleBox("team-b", { projectDir: '/tmp/\u{1f4e6} "quoted"\n', expiresAtMs: 2 ** 52 });
+      await store.commit({ insert: odd, events: [] });
+      await store.commit({ insert: sampleBox("team-a"), events: [] });
+      await store.commit({ insert: sampleBox("team-a1"), events: [] });
+      assert.deepEqual(await store.findBox("team-b"), odd);
+      assert.deepEqual(
+        (await store.listBoxes()).map((box) => box.name),
+        ["team-a", "team-a1", "team-b"],
+      );
+    },
+  },
+  {
+    name: "changing a record that was read or written changes nothing in the store",
+    async run(open) {
+      await using store = await open();
+      const box = sampleBox("mine");
+      await store.commit({ insert: box, events: [] });
+      box.restarts = 99;
+      (await store.findBox("mine"))!.restarts = 98;
+      assert.equal((await store.findBox("mine"))!.restarts, 0);
+    },
+  },
+  {
+    name: "a name is taken once, until its box is removed",
+    async run(open) {
+      await using store = await open();
+      await store.commit({ insert: sampleBox("one"), events: [] });
+      await assert.rejects(store.commit({ insert: sampleBox("one"), events: [] }), hasCode("box.name_taken"));
+      await store.commit({ remove: { name: "one" }, events: [] });
+      await store.commit({ insert: sampleBox("one", { incarnation: "second" }), events: [] });
+      assert.equal((await store.findBox("one"))!.incarnation, "second");
+    },
+  },
+  {
+    name: "an update reaches only the same incarnation",
+    async run(open) {
+      await using store = await open();
+      const first = sampleBox("one");
+      await store.commit({ insert: first, events: [] });
+      await store.commit({ update: { ...first, restarts: 1 }, events: [] });
+      assert.equal((await store.findBox("one"))!.restarts, 1);
+      const other = { ...first, incarnation: "other", restarts: 2 };
+      await assert.rejects(store.commit({ update: other, events: [] }), hasCode("box.not_found"));
+      await assert.rejects(store.commit({ update: sampleBox("gone"), events: [] }), hasCode("box.not_found"));
+      assert.equal((await store.findBox("one"))!.restarts, 1);
+    },
+  },
+  {
+    name: "removing a box that is gone succeeds",
+    async run(open) {
+      await using store = await open();
+      await store.commit({ remove: { name: "gone" }, events: [] });
+    },
+  },
+];
+
+const eventCases: readonly StoreCase[] = [
+  {
+    name: "events are numbered from 1 without holes, in the order of commits",
+    async run(open) {
+      await using store = await open();
+      const first = await store.commit({
+        events: [sampleEvent("daemon.started"), sampleEvent("box.created", "one")],
+      });
+      const second = await store.commit({
+        events: [sampleEvent("box.started", "one", { pid: 7, list: [1, null] })],
+      });
+      assert.deepEqual(
+        [...first, ...second].map((event) => event.id),
+        [1, 2, 3],
+      );
+      assert.deepEqual(await store.listEvents({ limit: 10 }), [...first, ...second]);
+      assert.equal(await store.lastEventId(), 3);
+      assert.deepEqual(second[0]!.data, { pid: 7, list: [1, null] });
+      assert.equal("box" in first[0]!, false);
+    },
+  },
+  {
+    name: "commits at the same time get different numbers and no holes",
+    async run(open) {
+      await using store = await open();
+      const names = Array.from({ length: 50 }, (_, i) => `box-${i}`);
+      await Promise.all(
+        names.map((name) =>
+          store.commit({ insert: sampleBox(name), events: [sampleEvent("box.created", name)] }),
+        ),
+      );
+      const ids = (await store.listEvents({ limit: 100 })).map((event) => event.id);
+      assert.deepEqual(
+        ids,
+        names.map((_, i) => i + 1),
+      );
+    },
+  },
+  {
+    name: "a commit that fails leaves nothing: no box, no trust, no event, no hole",
+    async run(open) {
+      await using store = await open();
+      await store.commit({ insert: sampleBox("one"), events: [sampleEvent("box.created", "one")] });
+      const failing = {
+        remove: { name: "one" },
+        insert: sampleBox("two"),
+        update: sampleBox("gone"),
+        trust: sampleTrust("/p", "d"),
+        events: [sampleEvent("box.created", "two")],
+      };
+      await assert.rejects(store.commit(failing), hasCode("box.not_found"));
+      const circular: Record<string, unknown> = {};
+      circular["self"] = circular;
+      const unstorable = { insert: sampleBox("two"), events: [sampleEvent("box.created", "two", circular)] };
+      await assert.rejects(store.commit(unstorable));
+      assert.deepEqual(
+        (await store.listBoxes()).map((box) => box.name),
+        ["one"],
+      );
+      assert.deepEqual(await store.listTrust(), []);
+      assert.equal(await store.lastEventId(), 1);
+      const [next] = await store.commit({ events: [sampleEvent("box.removed", "one")] });
+      assert.equal(next!.id, 2);
+    },
+  },
+  {
+    name: "events are filtered by number, box and type, and limited from either end",
+    async run(open) {
+      await using store = await open();
+      for (const [type, box] of [
+        ["box.created", "one"],
+        ["box.created", "two"],
+        ["box.started", "one"],
+        ["box.started", "two"],
+        ["box.stopped", "one"],
+      ] as const) {
+        await store.commit({ events: [sampleEvent(type, box)] });
+      }
+      const ids = async (query: Parameters<Store["listEvents"]>[0]) =>
+        (await store.listEvents(query)).map((event) => event.id);
+      assert.deepEqual(await ids({ limit: 2 }), [1, 2]);
+      assert.deepEqual(await ids({ limit: 2, newestFirst: true }), [5, 4]);
+      assert.deepEqual(await ids({ limit: 10, after: 3 }), [4, 5]);
+      assert.deepEqual(await ids({ limit: 10, after: 5 }), []);
+      assert.deepEqual(await ids({ limit: 10, box: "one" }), [1, 3, 5]);
+      assert.deepEqual(await ids({ limit: 10, type: "box.started" }), [3, 4]);
+      assert.deepEqual(await ids({ limit: 10, type: "box.started", box: "two", after: 2 }), [4]);
+      assert.deepEqual(await ids({ limit: 1, after: 1, box: "one", newestFirst: true }), [5]);
+    },
+  },
+];
+
+const trustCases: readonly StoreCase[] = [
+  {
+    name: "trust is kept per project and digest",
+    async run(open) {
+      await using store = await open();
+      await store.commit({ trust: sampleTrust("/p", "d1"), events: [sampleEvent("trust.granted")] });
+      await store.commit({ trust: sampleTrust("/p", "d2"), events: [] });
+      await store.commit({ trust: sampleTrust("/q", "d1"), events: [] });
+      assert.deepEqual(await store.findTrust("/p", "d1"), sampleTrust("/p", "d1"));
+      assert.equal(await store.findTrust("/q", "d2"), undefined);
+      assert.deepEqual(
+        (await store.listTrust()).map(({ projectDir, digest }) => `${projectDir} ${digest}`),
+        ["/p d1", "/p d2", "/q d1"],
+      );
+    },
+  },
+  {
+    name: "trust is taken back by digest, or for the whole project, and can be given again",
+    async run(open) {
+      await using store = await open();
+      for (const digest of ["d1", "d2", "d3"])
+        await store.commit({ trust: sampleTrust("/p", digest), events: [] });
+      await store.commit({ trust: sampleTrust("/q", "d1"), events: [] });
+      await store.commit({ untrust: { projectDir: "/p", digest: "d1" }, events: [] });
+      assert.equal(await store.findTrust("/p", "d1"), undefined);
+      assert.notEqual(await store.findTrust("/p", "d2"), undefined);
+      await store.commit({ untrust: { projectDir: "/p" }, events: [] });
+      assert.deepEqual(
+        (await store.listTrust()).map((record) => record.projectDir),
+        ["/q"],
+      );
+      await store.commit({ trust: { ...sampleTrust("/q", "d1"), grantedAtMs: 9 }, events: [] });
+      assert.equal((await store.findTrust("/q", "d1"))!.grantedAtMs, 9);
+    },
+  },
+];
+
+export const storeCases: readonly StoreCase[] = [...boxCases, ...eventCases, ...trustCases];

@@ -1,0 +1,102 @@
+/**
+ * Output of sessions and services as files of the daemon: owner-only, never visible in a box, two files of at most
+ * 4 MiB for each source. A flood overwrites its own past and nothing else.
+ */
+import { createHash } from "node:crypto";
+import { appendFile, mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { KeyedMutex } from "../../base/mutex.ts";
+import type { BoxLogs } from "../../ports/logs.ts";
+
+const maxFileBytes = 4 << 20;
+
+interface Source {
+  readonly file: string;
+  recordedBytes: number;
+  fileBytes: number;
+  readonly listeners: Set<(chunk: Uint8Array) => void>;
+}
+
+/** `logDir` gives the directory of a box; the box must not be able to reach it. */
+export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
+  const boxes = new Map<string, Map<string, Source>>();
+  const locks = new KeyedMutex();
+
+  /** Appending, reading and following one source never overlap, so nothing is lost or doubled between them. */
+  const withSource = <T>(box: string, name: string, task: (source: Source) => Promise<T>): Promise<T> =>
+    locks.run(`${box}/${name}`, async () => {
+      const sources = boxes.get(box) ?? new Map<string, Source>();
+      boxes.set(box, sources);
+      const source = sources.get(name) ?? (await openSource(logDir(box), name));
+      sources.set(name, source);
+      return task(source);
+    });
+
+  return {
+    recordedBytes: (box, name) => withSource(box, name, async (source) => source.recordedBytes),
+
+    append: (box, name, offset, chunk) =>
+      withSource(box, name, async (source) => {
+        await mkdir(logDir(box), { recursive: true, mode: 0o700 });
+        const gap = offset - source.recordedBytes;
+        const mark = gap > 0 ? Buffer.from(`\n[… ${gap} bytes were not recorded …]\n`) : Buffer.alloc(0);
+        const text = Buffer.concat([mark, chunk]);
+        if (source.fileBytes > 0 && source.fileBytes + text.length > maxFileBytes) {
+          await rename(source.file, `${source.file}.1`);
+          source.fileBytes = 0;
+        }
+        await appendFile(source.file, text, { mode: 0o600 });
+        source.fileBytes += text.length;
+        source.recordedBytes = offset + chunk.length;
+        await writeFile(`${source.file}.offset`, String(source.recordedBytes), { mode: 0o600 });
+        for (const listener of source.listeners) listener(text);
+      }),
+
+    read: (box, name, { tailLines }) => withSource(box, name, (source) => readKept(source, tailLines)),
+
+    follow: (box, name, { tailLines }, listener) =>
+      withSource(box, name, async (source) => {
+        const kept = await readKept(source, tailLines);
+        source.listeners.add(listener);
+        return { kept, stop: () => void source.listeners.delete(listener) };
+      }),
+
+    async startRun(box) {
+      for (const source of boxes.get(box)?.values() ?? []) source.recordedBytes = 0;
+      const names = await readdir(logDir(box)).catch(() => []);
+      for (const name of names)
+        if (name.endsWith(".offset")) await rm(join(logDir(box), name), { force: true });
+    },
+
+    forget: (box) => void boxes.delete(box),
+  };
+}
+
+async function openSource(dir: string, name: string): Promise<Source> {
+  // SECURITY: a session's name comes from outside; as a digest it cannot be a path.
+  const file = join(dir, `${createHash("sha256").update(name).digest("hex").slice(0, 16)}.log`);
+  const fileBytes = await stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  const offset = Number((await readOrEmpty(`${file}.offset`)).toString());
+  return { file, fileBytes, recordedBytes: Number.isSafeInteger(offset) ? offset : 0, listeners: new Set() };
+}
+
+const readOrEmpty = (path: string): Promise<Buffer> => readFile(path).catch(() => Buffer.alloc(0));
+
+async function readKept(source: Source, tailLines: number | undefined): Promise<Buffer> {
+  const whole = Buffer.concat([await readOrEmpty(`${source.file}.1`), await readOrEmpty(source.file)]);
+  return tailLines === undefined ? whole : lastLines(whole, tailLines);
+}
+
+function lastLines(whole: Buffer, lines: number): Buffer {
+  if (lines === 0) return Buffer.alloc(0);
+  let at = whole.length - (whole.at(-1) === 0x0a ? 1 : 0);
+  for (let n = 0; n < lines; n++) {
+    if (at <= 0) return whole;
+    at = whole.lastIndexOf(0x0a, at - 1);
+    if (at < 0) return whole;
+  }
+  return whole.subarray(at + 1);
+}

@@ -1,0 +1,171 @@
+/**
+ * The directories of boxes, below `<home>/boxes`:
+ *
+ *     <name>/runtime            the driver's records, the daemon's alone
+ *     <name>/link               socket and boot file, read by the box
+ *     <name>/data/home          the box's own; with a disk limit, `data` is a disk
+ *     <name>/data/workspace     of that size (`disk.img`) and the paths stay the same
+ *
+ * Only valid box names ever become part of a path, and removal follows no link that a box has planted.
+ */
+import { access, readdir, rmdir, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import { BoxName, type BoxOwner } from "../../contract/box.ts";
+import { ensureDirectory, pathKind } from "../../host/files.ts";
+import { run } from "../../host/run.ts";
+import type { BoxDirs } from "../../ports/runtime.ts";
+import type { BoxStorage } from "../../ports/storage.ts";
+import {
+  createDiskImage,
+  mountDiskImage,
+  probeDiskLimit,
+  remountDiskImage,
+  unmountBelow,
+} from "./disk-image.ts";
+import type { DiskLimit } from "./disk-image.ts";
+import { mountsBelow } from "./mount-table.ts";
+import { removeBoxTree } from "./remove-box-tree.ts";
+
+export interface StorageOptions {
+  readonly boxesDir: string;
+  /** Whether boxes have owners of their own, and disks can be mounted. */
+  readonly isRoot: boolean;
+}
+
+export async function openStorage({ boxesDir, isRoot }: StorageOptions): Promise<BoxStorage> {
+  await ensureDirectory(boxesDir, { mode: isRoot ? 0o711 : 0o700 });
+  return new HostStorage(boxesDir, isRoot, await probeDiskLimit(isRoot, boxesDir));
+}
+
+class HostStorage implements BoxStorage {
+  readonly boxesDir: string;
+  readonly #isRoot: boolean;
+  readonly #limit: DiskLimit;
+
+  constructor(boxesDir: string, isRoot: boolean, limit: DiskLimit) {
+    this.boxesDir = boxesDir;
+    this.#isRoot = isRoot;
+    this.#limit = limit;
+  }
+
+  dirs(name: string): BoxDirs {
+    const root = this.#root(name);
+    return {
+      runtime: join(root, "runtime"),
+      link: join(root, "link"),
+      home: join(root, "data", "home"),
+      workspace: join(root, "data", "workspace"),
+    };
+  }
+
+  diskLimit(): DiskLimit {
+    return this.#limit;
+  }
+
+  async create(name: string, options: { owner: BoxOwner; diskBytes?: number | undefined }): Promise<BoxDirs> {
+    const { owner, diskBytes } = options;
+    if (diskBytes !== undefined && !this.#limit.canEnforce) {
+      throw new AgentBoxError(
+        "policy.unenforceable",
+        `The disk limit cannot be enforced: ${this.#limit.by}.`,
+        {
+          hint: "Leave resources.disk out, or run the daemon where it can be enforced.",
+        },
+      );
+    }
+    await this.remove(name);
+    try {
+      return await this.#make(name, owner, diskBytes);
+    } catch (error) {
+      await this.remove(name).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async ensure(name: string): Promise<void> {
+    const { image, data } = this.#disk(name);
+    if ((await pathKind(image)) === "file") await remountDiskImage(image, data);
+    for (const path of Object.values(this.dirs(name)) as string[]) {
+      await access(path).catch((error: unknown) => {
+        throw new AgentBoxError("file.not_found", `The box "${name}" has lost its directory ${path}.`, {
+          hint: `Its work cannot be brought back. Remove the box with: agentbox rm ${name}`,
+          cause: error,
+        });
+      });
+    }
+  }
+
+  async remove(name: string): Promise<void> {
+    const root = this.#root(name);
+    if ((await pathKind(root)) === undefined) return;
+    if (this.#isRoot) await unmountBelow(root);
+    await removeBoxTree(root);
+  }
+
+  async list(): Promise<readonly string[]> {
+    return (await readdir(this.boxesDir)).filter((name) => BoxName.safeParse(name).success).sort();
+  }
+
+  async usage(name: string): Promise<number> {
+    const { data } = this.#disk(name);
+    if (this.#isRoot && (await mountsBelow(data)).includes(data)) {
+      const { blocks, bfree, bsize } = await statfs(data);
+      return (blocks - bfree) * bsize;
+    }
+    const { home, workspace } = this.dirs(name);
+    return await diskUsage([home, workspace]);
+  }
+
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.boxesDir);
+    return bavail * bsize;
+  }
+
+  async #make(name: string, owner: BoxOwner, diskBytes: number | undefined): Promise<BoxDirs> {
+    const dirs = this.dirs(name);
+    const { image, data } = this.#disk(name);
+    const passMode = this.#isRoot ? 0o711 : 0o700;
+    await ensureDirectory(this.#root(name), { mode: passMode });
+    await ensureDirectory(dirs.runtime, { mode: 0o700 });
+    await ensureDirectory(dirs.link, { mode: this.#isRoot ? 0o755 : 0o700 });
+    await ensureDirectory(data, { mode: passMode });
+    if (diskBytes !== undefined) {
+      await createDiskImage(image, diskBytes);
+      await mountDiskImage(image, data);
+      await ensureDirectory(data, { mode: passMode });
+      await rmdir(join(data, "lost+found"));
+    }
+    const boxOwned = { mode: 0o700, ...(this.#isRoot ? owner : {}) };
+    await ensureDirectory(dirs.home, boxOwned);
+    await ensureDirectory(dirs.workspace, boxOwned);
+    return dirs;
+  }
+
+  #disk(name: string): { readonly image: string; readonly data: string } {
+    return { image: join(this.#root(name), "disk.img"), data: join(this.#root(name), "data") };
+  }
+
+  /** SECURITY: the one place where a name becomes a path; "../.." is not a name. */
+  #root(name: string): string {
+    if (BoxName.safeParse(name).success) return join(this.boxesDir, name);
+    throw new AgentBoxError("box.name_invalid", `${JSON.stringify(name.slice(0, 80))} is not a box name.`, {
+      hint: "Names are lower-case words joined by hyphens, such as team-app-backend.",
+    });
+  }
+}
+
+/**
+ * SECURITY: du follows no links and stays on one file system. Directories that a box has closed are not counted for
+ * a person's daemon; du then fails, but still prints the sum of the rest.
+ */
+async function diskUsage(directories: readonly string[]): Promise<number> {
+  const { stdout, stderr } = await run(["du", "-sx", "--block-size=1", "--", ...directories], {
+    timeoutMs: 30_000,
+  });
+  const sums = [...stdout.matchAll(/^(\d+)\t/gm)].map(([, digits]) => Number(digits));
+  if (sums.length === directories.length) return sums.reduce((sum, bytes) => sum + bytes, 0);
+  const why = printable(stderr.trim().split("\n").at(-1) ?? "");
+  throw new AgentBoxError("file.failed", `The space used by a box could not be measured: ${why}`);
+}

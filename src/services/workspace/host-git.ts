@@ -1,0 +1,102 @@
+/**
+ * Git on the host, on repositories that may be hostile. Nothing a repository brings along is executed: no hooks,
+ * no fsmonitor, no filters, no transport but plain files, no fetching of missing objects, no config of its own.
+ */
+import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import { type RunResult, run } from "../../host/run.ts";
+
+export type GitConfig = Readonly<Record<string, string>>;
+
+export interface GitOptions {
+  /** Always said outright, so that git never goes looking for a repository and finds a planted one. */
+  readonly gitDir: string;
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly config?: GitConfig;
+  readonly timeoutMs?: number;
+}
+
+/** SECURITY: what is given on the command line wins over every config file, so a repository cannot turn it back on. */
+const baseConfig: GitConfig = {
+  "safe.directory": "*",
+  "core.hooksPath": "/dev/null",
+  "core.fsmonitor": "false",
+  "core.untrackedCache": "false",
+  "core.sshCommand": "false",
+  "core.askPass": "false",
+  "protocol.allow": "never",
+  "protocol.file.allow": "always",
+  "submodule.recurse": "false",
+  "fetch.recurseSubmodules": "false",
+  "gc.auto": "0",
+  "maintenance.auto": "false",
+  "advice.detachedHead": "false",
+};
+
+/**
+ * SECURITY: the other end of a local fetch reads the source's config in a process of its own, to which git does not
+ * pass our settings, so they are part of the command. A constant: nothing of the source gets into it.
+ */
+export const uploadPack =
+  "git -c safe.directory=* -c core.fsmonitor=false -c core.hooksPath=/dev/null -c protocol.allow=never upload-pack";
+
+const baseEnv = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C",
+  HOME: "/nonexistent",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_ALLOW_PROTOCOL: "file",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_LFS_SKIP_SMUDGE: "1",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+};
+
+/** As variables, because `-c a.b=c.d=x` would be cut at the first "=", which a hostile name may contain. */
+function configEnv(config: GitConfig): Record<string, string> {
+  const entries = Object.entries(config);
+  const pairs = entries.flatMap(([key, value], i) => [
+    [`GIT_CONFIG_KEY_${i}`, key],
+    [`GIT_CONFIG_VALUE_${i}`, value],
+  ]);
+  return { GIT_CONFIG_COUNT: String(entries.length), ...Object.fromEntries(pairs) };
+}
+
+/** The daemon's own files are nobody else's, but a checkout has the modes it would have anywhere. A constant text. */
+const asInTheBox = 'umask 022; exec git "$@"';
+
+export async function git(args: readonly string[], options: GitOptions): Promise<RunResult> {
+  const { gitDir, cwd, env, config, timeoutMs = 30 * 60_000 } = options;
+  const settings = configEnv({ ...baseConfig, ...config });
+  try {
+    return await run(["/bin/sh", "-c", asInTheBox, "git", ...args], {
+      cwd,
+      env: { ...baseEnv, GIT_DIR: gitDir, ...settings, ...env },
+      timeoutMs,
+      maxOutputBytes: 64 << 20,
+    });
+  } catch (error) {
+    throw new AgentBoxError("workspace.failed", `Git could not be started: ${messageOf(error)}.`, {
+      hint: "Install git, or use the workspace mode copy.",
+      cause: error,
+    });
+  }
+}
+
+export async function gitOk(args: readonly string[], options: GitOptions): Promise<string> {
+  const result = await git(args, options);
+  if (result.code === 0) return result.stdout;
+  throw gitFailed(args[0]!, result);
+}
+
+export function gitFailed(step: string, { stderr, timedOut }: RunResult): AgentBoxError {
+  // SECURITY: the text may quote names from the repository.
+  const said = printable(stderr.trim().split("\n").at(-1) ?? "").slice(0, 300);
+  const why = timedOut ? "it took too long" : said || "it gave no reason";
+  return new AgentBoxError("workspace.failed", `The repository could not be cloned (git ${step}): ${why}.`, {
+    hint: "Check it with git fsck, or use the workspace mode copy.",
+  });
+}

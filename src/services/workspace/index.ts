@@ -1,0 +1,100 @@
+/** Fills workspaces. The source is only read, nothing of it is executed, and the result belongs to the box alone. */
+import { realpath, stat } from "node:fs/promises";
+import { isAgentBoxError, messageOf, AgentBoxError } from "../../base/errors.ts";
+import type { WorkspaceSpec } from "../../contract/box.ts";
+import { DirectoryHandle } from "../../host/directory-handle.ts";
+import { runOk } from "../../host/run.ts";
+import type { PreparedWorkspace, Workspaces } from "../../ports/workspace.ts";
+import { cloneRepository } from "./clone-repository.ts";
+import { CopyBudget, type CopyLimits, copyDirectory } from "./copy-tree.ts";
+import { findRepository, isHostGitRepository, sourceInvalid } from "./host-repository.ts";
+
+export { isHostGitRepository } from "./host-repository.ts";
+
+export interface WorkspacesOptions {
+  readonly isRoot: boolean;
+  readonly userHome: string;
+  readonly agentboxHome: string;
+  readonly limits?: CopyLimits;
+}
+
+const defaultLimits: CopyLimits = { maxFiles: 200_000, maxBytes: 2 * 2 ** 30 };
+
+type PrepareOptions = Parameters<Workspaces["prepare"]>[0];
+
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  return {
+    defaultMode: async (source) => {
+      await realDirectory(source);
+      return (await isHostGitRepository(source)) ? "clone" : "copy";
+    },
+    prepare: async (request) => {
+      try {
+        const prepared = await fill(request, options);
+        if (options.isRoot && request.spec.mode !== "mount") await giveTo(request.owner, request.target);
+        return prepared;
+      } catch (error) {
+        if (isAgentBoxError(error) && error.code.startsWith("workspace.")) throw error;
+        const reason = messageOf(error);
+        throw new AgentBoxError("workspace.failed", `The workspace could not be prepared: ${reason}`, {
+          cause: error,
+        });
+      }
+    },
+  };
+}
+
+async function fill(request: PrepareOptions, options: WorkspacesOptions): Promise<PreparedWorkspace> {
+  const { spec, target, box } = request;
+  const { limits = defaultLimits, userHome } = options;
+  if (spec.mode === "empty") return { leftBehind: 0 };
+  const source = await realDirectory(requireSource(spec));
+  if (spec.mode === "clone") {
+    const repository = await findRepository(source);
+    if (repository)
+      return await cloneRepository({ repository, target, box, carry: spec.carry, userHome, limits });
+    throw sourceInvalid(source, "is not a git repository", "Use the workspace mode copy.");
+  }
+  await refuseSensitive(source, options);
+  // A mounted source is used where it is: the runtime mounts it, and there is nothing to prepare.
+  if (spec.mode === "copy") await copySource(source, target, limits);
+  return { leftBehind: 0 };
+}
+
+async function copySource(source: string, target: string, limits: CopyLimits): Promise<void> {
+  await using from = await DirectoryHandle.open(source);
+  await using to = await DirectoryHandle.open(target);
+  await copyDirectory(from, to, new CopyBudget(limits));
+}
+
+function requireSource({ source, mode }: WorkspaceSpec): string {
+  if (source !== undefined) return source;
+  throw new AgentBoxError("workspace.source_invalid", `The workspace mode ${mode} needs a source directory.`);
+}
+
+async function realDirectory(source: string): Promise<string> {
+  const path = await realpath(source).catch((error: unknown) => {
+    throw new AgentBoxError("workspace.source_invalid", `There is no directory ${source}.`, { cause: error });
+  });
+  if ((await stat(path)).isDirectory()) return path;
+  throw sourceInvalid(path, "is not a directory");
+}
+
+/** SECURITY: these hold keys, other boxes or the daemon's own socket, and are hardly ever what somebody means. */
+async function refuseSensitive(source: string, options: WorkspacesOptions): Promise<void> {
+  const hint = "Choose the directory of one project.";
+  if (source === "/") throw sourceInvalid(source, "is the whole file system", hint);
+  const userHome = await realpath(options.userHome).catch(() => options.userHome);
+  if (contains(source, userHome)) throw sourceInvalid(source, "holds your whole home directory", hint);
+  const agentboxHome = await realpath(options.agentboxHome).catch(() => options.agentboxHome);
+  if (contains(source, agentboxHome) || contains(agentboxHome, source)) {
+    throw sourceInvalid(source, "belongs to AgentBox itself or holds it", hint);
+  }
+}
+
+const contains = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
+
+/** SECURITY: -h and -P, because the tree is full of links from the source that lead anywhere. */
+async function giveTo({ uid, gid }: PrepareOptions["owner"], target: string): Promise<void> {
+  await runOk(["chown", "-hRP", `${uid}:${gid}`, "--", target], { timeoutMs: 10 * 60_000 });
+}
