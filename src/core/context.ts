@@ -1,0 +1,132 @@
+/** What every use case gets: the ports, the boxes that are live in this process, and one way to change state. */
+import type { Clock, Ids } from "../base/clock.ts";
+import { AgentBoxError } from "../base/errors.ts";
+import { KeyedMutex } from "../base/mutex.ts";
+import type { AgentEntry } from "../contract/agent.ts";
+import type { Box, BoxOwner } from "../contract/box.ts";
+import type { BoxEvent, EventType, NewEvent } from "../contract/events.ts";
+import type { Health, ServiceStatus, SessionStatus } from "../contract/link/messages.ts";
+import type { BoxLink, Links } from "../ports/link.ts";
+import type { BoxLogs } from "../ports/logs.ts";
+import type { BoxTools, Runtime } from "../ports/runtime.ts";
+import type { BoxStorage } from "../ports/storage.ts";
+import type { Store, StoreChange } from "../ports/store.ts";
+import type { Workspaces } from "../ports/workspace.ts";
+
+/** Opened runtimes by name; opening one twice gives the same. */
+export interface Runtimes {
+  readonly names: readonly string[];
+  /** Also when it cannot start boxes at the moment, because what it has must still be stopped and removed. */
+  get(name: string): Promise<Runtime>;
+  /** Fails with runtime.absent or runtime.broken when the runtime could not start a box. */
+  requireReady(name: string): Promise<Runtime>;
+}
+
+/** Facts about the host that decisions need. */
+export interface HostFacts {
+  readonly userHome: string;
+  readonly agentboxHome: string;
+  /** New at every boot of the host. */
+  readonly bootId: string;
+  /** Resolves links; undefined when there is nothing at the path. */
+  realPath(path: string): Promise<string | undefined>;
+  readUserConfig(): Promise<{ readonly file: string; readonly text: string } | undefined>;
+}
+
+/** Where box users come from: one for each box under root, our own otherwise. */
+export type Owners =
+  | { readonly kind: "self"; readonly owner: BoxOwner }
+  | { readonly kind: "range"; readonly firstUid: number; readonly count: number };
+
+export interface CorePorts {
+  readonly store: Store;
+  readonly storage: BoxStorage;
+  readonly workspaces: Workspaces;
+  readonly links: Links;
+  readonly logs: BoxLogs;
+  readonly runtimes: Runtimes;
+  readonly agents: Readonly<Record<string, AgentEntry>>;
+  readonly tools: BoxTools;
+  readonly owners: Owners;
+  readonly host: HostFacts;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Reports what went wrong where nobody waits for an answer. */
+  readonly report: (facts: Record<string, unknown>, message: string) => void;
+}
+
+/** A box this process talks to. */
+export interface LiveBox {
+  readonly link: BoxLink;
+  readonly incarnation: string;
+  /** When the last health message came, on the monotonic clock. */
+  healthAtMs: number;
+  /** Sources whose output is being recorded. */
+  readonly recording: Set<string>;
+}
+
+/** What follows when a box says something over its link; `link-reactions.ts` has the answers. */
+export interface LinkReactions {
+  health(box: Box, health: Health): void;
+  lost(box: Box): void;
+  sessionEnded(box: Box, session: SessionStatus): void;
+  serviceChanged(box: Box, service: ServiceStatus): void;
+}
+
+export class Core {
+  readonly ports: CorePorts;
+  readonly reactions: LinkReactions;
+  readonly live = new Map<string, LiveBox>();
+  readonly #locks = new KeyedMutex();
+  readonly #listeners = new Set<(event: BoxEvent) => void>();
+
+  constructor(ports: CorePorts, reactionsOf: (core: Core) => LinkReactions) {
+    this.ports = ports;
+    this.reactions = reactionsOf(this);
+  }
+
+  /** One use case at a time for each box. */
+  locked<T>(box: string, task: () => Promise<T>): Promise<T> {
+    return this.#locks.run(box, task);
+  }
+
+  async getBox(name: string): Promise<Box> {
+    const box = await this.ports.store.findBox(name);
+    if (box) return box;
+    throw new AgentBoxError("box.not_found", `There is no box named "${name.slice(0, 80)}".`, {
+      hint: "List the boxes: agentbox ls",
+      facts: { box: name.slice(0, 80) },
+    });
+  }
+
+  /** The only way to change state: records and events together, then whoever follows the log is told. */
+  async commit(change: StoreChange): Promise<void> {
+    const events = await this.ports.store.commit(change);
+    for (const event of events) for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Follows the log from now on; returns the way to stop. */
+  onEvent(listener: (event: BoxEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  event(type: EventType, box?: Box, data: Record<string, unknown> = {}): NewEvent {
+    return {
+      atMs: this.ports.clock.nowMs(),
+      type,
+      ...(box === undefined ? {} : { box: box.name, incarnation: box.incarnation }),
+      data,
+    };
+  }
+
+  /** Records an event that changes no box. */
+  note(type: EventType, box: Box | undefined, data: Record<string, unknown> = {}): Promise<void> {
+    return this.commit({ events: [this.event(type, box, data)] });
+  }
+
+  /** Runs what nobody waits for; a failure is reported, never lost and never fatal. */
+  background(what: string, task: Promise<unknown>): void {
+    task.catch((error: unknown) => this.ports.report({ error: String(error) }, `${what} failed`));
+  }
+}

@@ -1,0 +1,33 @@
+import type { Box } from "../contract/box.ts";
+import type { SessionStatus } from "../contract/link/messages.ts";
+import type { Core } from "./context.ts";
+import { decideRestart } from "./restart-policy.ts";
+import { restartLater } from "./restart-box.ts";
+import { halt } from "./stop-box.ts";
+
+/** The agent's session has ended: the box ends with it, or comes back as its restart policy says. */
+export function finishMain(core: Core, { name, incarnation }: Box, session: SessionStatus): Promise<void> {
+  return core.locked(name, async () => {
+    const box = await core.ports.store.findBox(name);
+    // Told twice (a notice and the next health message), or stopped in between: there is nothing left to do.
+    if (!box || box.incarnation !== incarnation || box.state.phase !== "running" || !box.main) return;
+    const exitCode = session.exitCode ?? undefined;
+    const ended = core.event("session.ended", box, { session: "main", exitCode, signal: session.signal });
+    const decision = decideRestart(box, box.spec.lifecycle.restart, {
+      exitCode,
+      isDeath: false,
+      nowMs: core.ports.clock.nowMs(),
+    });
+    await core.commit({ events: [ended] });
+    if (decision.action === "stop") {
+      await halt(core, box, { reason: decision.reason, graceMs: box.spec.lifecycle.stopGraceMs, exitCode });
+      return;
+    }
+    const stopped = await halt(core, box, {
+      reason: "finished",
+      graceMs: box.spec.lifecycle.stopGraceMs,
+      exitCode,
+    });
+    restartLater(core, stopped, decision);
+  });
+}

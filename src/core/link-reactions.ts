@@ -1,0 +1,53 @@
+/** What the daemon does when a box says something over its link. All of it comes from the box: nothing is trusted. */
+import { printable } from "../base/printable.ts";
+import type { Box } from "../contract/box.ts";
+import type { SessionStatus } from "../contract/link/messages.ts";
+import type { Core, LinkReactions } from "./context.ts";
+import { finishMain } from "./finish-main.ts";
+import { recordOutput } from "./record-output.ts";
+
+export function linkReactions(core: Core): LinkReactions {
+  /** A callback of an earlier box of the same name says nothing about this one. */
+  const isCurrent = (box: Box): boolean => core.live.get(box.name)?.incarnation === box.incarnation;
+
+  const sessionEnded = (box: Box, session: SessionStatus): void => {
+    if (!isCurrent(box)) return;
+    const { id, exitCode, signal } = session;
+    if (id !== "main") {
+      core.background(
+        "noting a session",
+        core.note("session.ended", box, { session: printable(id), exitCode, signal }),
+      );
+    } else if (box.main) core.background("finishing a box", finishMain(core, box, session));
+  };
+
+  return {
+    sessionEnded,
+
+    health(box, health) {
+      const live = core.live.get(box.name);
+      if (!live || !isCurrent(box)) return;
+      live.healthAtMs = core.ports.clock.monotonicMs();
+      for (const session of health.sessions) {
+        if (session.state === "running") recordOutput(core, box, session.id);
+        // The agent may have ended while no daemon was there to be told.
+        else if (session.id === "main") sessionEnded(box, session);
+      }
+      for (const service of health.services) {
+        const isKnown = box.spec.services.some(({ name }) => name === service.name);
+        if (isKnown && service.outputBytes > 0) recordOutput(core, box, `service:${service.name}`);
+      }
+    },
+
+    lost(box) {
+      if (isCurrent(box)) core.background("noting a lost link", core.note("link.lost", box));
+    },
+
+    serviceChanged(box, service) {
+      if (!box.spec.services.some(({ name }) => name === service.name)) return;
+      const { name, state, restarts, exitCode } = service;
+      const data = { service: name, state, restarts, exitCode, message: printable(service.message) };
+      core.background("noting a service", core.note("service.changed", box, data));
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { AgentBoxError } from "../base/errors.ts";
+import type { CreateBox } from "../contract/api/schemas.ts";
+import {
+  type CheckContext,
+  type Finding,
+  type ManifestLayer,
+  parseFlags,
+  parseManifest,
+  parseUserConfig,
+} from "../contract/manifest/index.ts";
+import type { Core } from "./context.ts";
+import { type ResolvePlaces, listMountSources } from "./mount-requests.ts";
+import { maxTtlMs } from "./resolve-manifest.ts";
+
+export interface ReadLayers {
+  readonly places: ResolvePlaces;
+  readonly warnings: readonly string[];
+}
+
+type Sources = Pick<CreateBox, "projectDir" | "manifest" | "flags">;
+
+/** User config, manifest and flags, each checked, with the host paths they mean. Nothing is created here. */
+export async function readLayers(core: Core, sources: Sources): Promise<ReadLayers> {
+  const { host, agents, runtimes } = core.ports;
+  const base: CheckContext = {
+    agents: Object.keys(agents),
+    runtimes: runtimes.names,
+    userHome: host.userHome,
+    agentboxHome: host.agentboxHome,
+  };
+  const layers: ManifestLayer[] = [];
+  const warnings: string[] = [];
+  const take = (file: string, parsed: { layer?: ManifestLayer; findings: Finding[] }): void => {
+    if (!parsed.layer) throw invalid(file, parsed.findings);
+    layers.push(parsed.layer);
+    warnings.push(...parsed.findings.map((finding) => describeFinding(file, finding)));
+  };
+
+  const config = await host.readUserConfig();
+  if (config) take(config.file, parseUserConfig(config.text, { ...base, file: config.file }));
+  const context = { ...base, maxTtlMs: maxTtlMs(layers) };
+  if (sources.manifest) {
+    const { file, text } = sources.manifest;
+    take(file, parseManifest(text, { ...context, file }));
+  }
+  if (sources.flags) layers.push(parseFlags(sources.flags, context));
+
+  const projectDir =
+    sources.projectDir === undefined ? undefined : await realDirectory(core, sources.projectDir);
+  const places: ResolvePlaces = {
+    layers,
+    projectDir,
+    userHome: host.userHome,
+    agentboxHome: host.agentboxHome,
+  };
+  return { places: { ...places, realPath: await resolveLinks(core, places) }, warnings };
+}
+
+async function realDirectory(core: Core, path: string): Promise<string> {
+  const real = path.startsWith("/") ? await core.ports.host.realPath(path) : undefined;
+  if (real !== undefined) return real;
+  throw new AgentBoxError(
+    "workspace.source_invalid",
+    `The project directory ${path.slice(0, 200)} does not exist.`,
+    {
+      hint: "Give the absolute path of a directory.",
+    },
+  );
+}
+
+/**
+ * SECURITY: a repository can hold a link to anywhere. What a person is asked about, and what is mounted, is where
+ * the link leads.
+ */
+async function resolveLinks(core: Core, places: ResolvePlaces): Promise<(path: string) => string> {
+  const real = new Map<string, string>();
+  for (const source of listMountSources(places)) {
+    const found = await core.ports.host.realPath(source);
+    if (found === undefined) {
+      throw new AgentBoxError("mount.invalid", `The mount source ${source} does not exist.`, {
+        hint: "Make the directory first, or remove the mount.",
+      });
+    }
+    real.set(source, found);
+  }
+  return (path) => real.get(path) ?? path;
+}
+
+const describeFinding = (file: string, { code, line, column, message }: Finding): string =>
+  `${file}:${line}:${column}: ${code} ${message}`;
+
+function invalid(file: string, findings: readonly Finding[]): AgentBoxError {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const first = errors[0];
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return new AgentBoxError("manifest.invalid", `${first ? describeFinding(file, first) : file}${more}`, {
+    hint: first?.hint ?? "Check it: agentbox validate",
+    facts: { file, findings },
+  });
+}

@@ -1,0 +1,38 @@
+import type { Box } from "../contract/box.ts";
+import type { Core } from "./context.ts";
+
+/**
+ * Keeps what a session or service prints on the host, from where recording last ended. The box holds the newest
+ * part while nobody listens, so a restart of the daemon loses nothing that fits in there.
+ */
+export function recordOutput(core: Core, box: Box, source: string): void {
+  const live = core.live.get(box.name);
+  if (!live || live.recording.has(source)) return;
+  live.recording.add(source);
+  core.background(
+    `recording ${box.name}/${source}`,
+    follow(core, box, source).finally(() => live.recording.delete(source)),
+  );
+}
+
+async function follow(core: Core, box: Box, source: string): Promise<void> {
+  const live = core.live.get(box.name);
+  if (!live) return;
+  const { logs } = core.ports;
+  let offset = await logs.recordedBytes(box.name, source);
+  const stream = await live.link.open({ kind: "follow", source, offset });
+  let writing: Promise<void> = Promise.resolve();
+  stream.onMessage((message) => {
+    if (message.type === "offset") offset = message.offset;
+  });
+  stream.onData((chunk) => {
+    const at = offset;
+    offset += chunk.length;
+    // One chunk at a time: the disk sets the pace, and a flood waits in the box where it is bounded.
+    stream.pause();
+    writing = writing.then(() => logs.append(box.name, source, at, chunk)).finally(() => stream.resume());
+    core.background("writing a log", writing);
+  });
+  await new Promise<void>((resolve) => stream.onClose(() => resolve()));
+  await writing;
+}

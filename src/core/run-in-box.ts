@@ -1,0 +1,115 @@
+import { AgentBoxError } from "../base/errors.ts";
+import type { AfterMain } from "../contract/api/schemas.ts";
+import { boxPaths, type Box } from "../contract/box.ts";
+import type { StreamOp, StreamOutput } from "../contract/link/messages.ts";
+import type { BoxLink, LinkStream } from "../ports/link.ts";
+import { requirePhase } from "./box-phases.ts";
+import type { Core } from "./context.ts";
+import { erase } from "./remove-box.ts";
+import { halt } from "./stop-box.ts";
+
+const reconnectMs = 10_000;
+
+/** The link of a running box; right after a restart of the daemon it waits for boxd to dial in again. */
+export async function getLink(core: Core, name: string): Promise<{ box: Box; link: BoxLink }> {
+  const box = await core.getBox(name);
+  requirePhase(box, "running");
+  const live = core.live.get(name);
+  if (!live) {
+    throw new AgentBoxError("box.unreachable", `The box "${name}" is running but is not connected.`, {
+      hint: `Start it again: agentbox restart ${name}`,
+    });
+  }
+  await live.link.waitConnected(reconnectMs);
+  return { box, link: live.link };
+}
+
+export async function openStream(
+  core: Core,
+  name: string,
+  op: StreamOp,
+): Promise<{ box: Box; stream: LinkStream }> {
+  const { box, link } = await getLink(core, name);
+  return { box, stream: await link.open(op) };
+}
+
+/** The command a box was made for has ended. Says whether the box is kept; the clean-up goes on behind. */
+export async function afterMain(
+  core: Core,
+  box: Box,
+  rule: AfterMain,
+  exitCode: number | undefined,
+): Promise<{ isKept: boolean }> {
+  const isKept = rule === "keep" || (rule === "remove_if_unchanged" && (await hasChanges(core, box.name)));
+  core.background(
+    `finishing ${box.name}`,
+    core.locked(box.name, async () => {
+      const current = await core.ports.store.findBox(box.name);
+      if (!current || current.incarnation !== box.incarnation) return;
+      if (!isKept) await erase(core, current, "finished");
+      else if (current.state.phase === "running") {
+        await halt(core, current, {
+          reason: "finished",
+          graceMs: current.spec.lifecycle.stopGraceMs,
+          exitCode,
+        });
+      }
+    }),
+  );
+  return { isKept };
+}
+
+/**
+ * Whether anything in the workspace is newer than the box. It is asked inside the box, so the host reads nothing
+ * that the box controls. When in doubt the answer is yes: work is never thrown away.
+ */
+async function hasChanges(core: Core, name: string): Promise<boolean> {
+  const newer = ["-newercm", boxPaths.config];
+  // git refreshes these without changing anything.
+  const harmless = ["(", "-path", "*/.git/index", "-o", "-path", "*/.git", ")", "-prune", "-o"];
+  const argv = ["find", boxPaths.workspace, ...harmless, ...newer, "-print", "-quit"];
+  const history = [
+    "find",
+    `${boxPaths.workspace}/.git/HEAD`,
+    `${boxPaths.workspace}/.git/refs`,
+    ...newer,
+    "-print",
+    "-quit",
+  ];
+  try {
+    const [files, refs] = await Promise.all([
+      captureExec(core, name, argv),
+      captureExec(core, name, history),
+    ]);
+    // The second one fails where there is no repository; that is not a change.
+    return files.code !== 0 || files.stdout !== "" || refs.stdout !== "";
+  } catch {
+    return true;
+  }
+}
+
+/** Runs a short command and keeps the beginning of its output. */
+export async function captureExec(
+  core: Core,
+  name: string,
+  argv: string[],
+): Promise<{ code: number | null; stdout: string }> {
+  const { stream } = await openStream(core, name, { kind: "exec", argv, env: {}, timeoutMs: 10_000 });
+  stream.endInput();
+  const parts: Uint8Array[] = [];
+  let kept = 0;
+  let exit: Extract<StreamOutput, { type: "exit" }> | undefined;
+  stream.onData((chunk, channel) => {
+    if (channel === 1 && kept < 64 * 1024) parts.push(chunk);
+    kept += chunk.length;
+  });
+  stream.onMessage((message) => {
+    if (message.type === "exit") exit = message;
+  });
+  await new Promise<void>((resolve) => stream.onClose(() => resolve()));
+  const decoder = new TextDecoder();
+  return {
+    code: exit?.code ?? null,
+    stdout: parts.map((part) => decoder.decode(part, { stream: true })).join(""),
+  };
+}

@@ -1,0 +1,186 @@
+import { AgentBoxError, isAgentBoxError, messageOf } from "../base/errors.ts";
+import { printable } from "../base/printable.ts";
+import { type Box, boxPaths } from "../contract/box.ts";
+import { linkProtocol, type Health } from "../contract/link/messages.ts";
+import type { BoxLink } from "../ports/link.ts";
+import type { RuntimeBox } from "../ports/runtime.ts";
+import { moveTo } from "./box-phases.ts";
+import type { Core } from "./context.ts";
+import { recordOutput } from "./record-output.ts";
+
+const bootTimeoutMs = 20_000;
+
+/** Starts a stopped box; a running one is left as it is. */
+export function startBox(core: Core, name: string): Promise<Box> {
+  return core.locked(name, async () => {
+    const box = await core.getBox(name);
+    if (box.state.phase === "running") return box;
+    return boot(core, box);
+  });
+}
+
+/** The caller holds the box's lock. A box that does not come up ends as `failed`, with nothing left running. */
+export async function boot(core: Core, box: Box, extra: Partial<Box> = {}): Promise<Box> {
+  const { ports } = core;
+  const starting = moveTo({ ...box, ...extra }, { phase: "starting", sinceMs: ports.clock.nowMs() });
+  await core.commit({ update: starting, events: [core.event("box.starting", starting)] });
+  try {
+    const runtime = await ports.runtimes.requireReady(box.spec.runtime);
+    await ports.storage.ensure(box.name, { diskBytes: box.spec.resources.diskBytes });
+    await ports.logs.startRun(box.name);
+    const link = await openLink(core, starting);
+    await runtime.start(runtimeBox(core, starting));
+    await waitForBoxd(core, starting, link);
+    return await becomeRunning(core, starting, link, "box.started");
+  } catch (error) {
+    await abandon(core, starting, error);
+    throw isAgentBoxError(error)
+      ? error
+      : new AgentBoxError("box.start_failed", `The box "${box.name}" did not come up: ${messageOf(error)}.`, {
+          hint: "Look at: agentbox doctor",
+          cause: error,
+        });
+  }
+}
+
+/** Connects to a box that a daemon before this one has started. */
+export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<void> {
+  const link = await openLink(core, box);
+  if (isPaused) {
+    link.setPaused(true);
+    await core.note("box.adopted", box, { phase: "paused" });
+    return;
+  }
+  if (box.state.phase === "running") {
+    await core.note("box.adopted", box, { phase: "running" });
+    return;
+  }
+  await waitForBoxd(core, box, link);
+  await becomeRunning(core, box, link, "box.adopted");
+}
+
+export function runtimeBox(core: Core, box: Box): RuntimeBox {
+  const dirs = core.ports.storage.dirs(box.name);
+  const { workspace } = box.spec;
+  return {
+    name: box.name,
+    owner: box.owner,
+    // A mounted workspace is the host's directory itself, in the place of the private one.
+    dirs: workspace.mode === "mount" && workspace.source ? { ...dirs, workspace: workspace.source } : dirs,
+    tools: core.ports.tools,
+    mounts: box.spec.mounts,
+    resources: box.spec.resources,
+  };
+}
+
+async function openLink(core: Core, box: Box): Promise<BoxLink> {
+  await closeLink(core, box.name);
+  const { ports } = core;
+  const link = await ports.links.listen({
+    linkDir: ports.storage.dirs(box.name).link,
+    owner: box.owner,
+    config: {
+      protocol: linkProtocol,
+      box: box.name,
+      hostname: box.name,
+      workspace: boxPaths.workspace,
+      env: box.spec.env,
+      services: box.spec.services,
+    },
+    listener: {
+      connected: (boot, isReconnect) =>
+        core.background("noting a link", core.note("link.connected", box, { boot, isReconnect })),
+      lost: () => core.reactions.lost(box),
+      violated: (reason) =>
+        core.background("noting a violation", core.note("link.violated", box, { reason: printable(reason) })),
+      health: (health) => core.reactions.health(box, health),
+      sessionEnded: (session) => core.reactions.sessionEnded(box, session),
+      serviceChanged: (service) => core.reactions.serviceChanged(box, service),
+    },
+  });
+  core.live.set(box.name, {
+    link,
+    incarnation: box.incarnation,
+    healthAtMs: ports.clock.monotonicMs(),
+    recording: new Set(),
+  });
+  return link;
+}
+
+export async function closeLink(core: Core, name: string): Promise<void> {
+  const live = core.live.get(name);
+  core.live.delete(name);
+  await live?.link[Symbol.asyncDispose]();
+}
+
+/** boxd must dial in; when the box ends before it does, the runtime's last words say why. */
+async function waitForBoxd(core: Core, box: Box, link: BoxLink): Promise<void> {
+  const runtime = await core.ports.runtimes.get(box.spec.runtime);
+  let stopListening = (): void => undefined;
+  const ended = new Promise<never>((_, reject) => {
+    stopListening = runtime.onEnd((status) => {
+      if (status.name !== box.name) return;
+      const said = printable((status.diagnostics ?? "").trim().split("\n").slice(-3).join("; "));
+      reject(
+        new AgentBoxError(
+          "box.start_failed",
+          `The box "${box.name}" ended while it was starting${said ? `: ${said}` : ""}.`,
+          {
+            hint: "Check the runtime: agentbox doctor",
+          },
+        ),
+      );
+    });
+  });
+  try {
+    await Promise.race([link.waitConnected(bootTimeoutMs), ended]);
+  } finally {
+    stopListening();
+  }
+}
+
+async function becomeRunning(
+  core: Core,
+  box: Box,
+  link: BoxLink,
+  type: "box.started" | "box.adopted",
+): Promise<Box> {
+  if (box.spec.services.length > 0) await servicesSettled(core, box, link);
+  if (box.main) {
+    const { sessions } = await link.health();
+    if (!sessions.some((session) => session.id === "main")) await link.startSession("main", box.main);
+    recordOutput(core, box, "main");
+  }
+  const nowMs = core.ports.clock.nowMs();
+  const running = moveTo(
+    { ...box, startedAtMs: nowMs, expiresAtMs: nowMs + box.spec.lifecycle.ttlMs },
+    { phase: "running", sinceMs: nowMs },
+  );
+  await core.commit({ update: running, events: [core.event(type, running)] });
+  return running;
+}
+
+/** Waits until every service is ready or has given up, so that an agent finds what its manifest promises. */
+async function servicesSettled(core: Core, box: Box, link: BoxLink): Promise<void> {
+  const isSettled = (health: Health) =>
+    health.services.every(({ state }) => state === "ready" || state === "failed" || state === "stopped");
+  const limitMs = box.spec.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0);
+  const endMs = core.ports.clock.monotonicMs() + limitMs;
+  for (;;) {
+    if (isSettled(await link.health()) || core.ports.clock.monotonicMs() > endMs) return;
+    await new Promise<void>((resolve) => core.ports.clock.after(100, resolve));
+  }
+}
+
+/** SECURITY: a start that failed half-way leaves no process behind that nobody watches. */
+async function abandon(core: Core, box: Box, error: unknown): Promise<void> {
+  await closeLink(core, box.name);
+  try {
+    await (await core.ports.runtimes.get(box.spec.runtime)).remove(box.name);
+  } catch (cleanupError) {
+    core.ports.report({ box: box.name, error: messageOf(cleanupError) }, "cleaning up a failed start failed");
+  }
+  const message = printable(messageOf(error));
+  const failed = moveTo(box, { phase: "failed", sinceMs: core.ports.clock.nowMs(), message });
+  await core.commit({ update: failed, events: [core.event("box.failed", failed, { message })] });
+}

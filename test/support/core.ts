@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../src/base/clock.ts";
+import { agents } from "../../src/agents/index.ts";
+import type { CreateBoxInput } from "../../src/contract/api/schemas.ts";
+import { CreateBox } from "../../src/contract/api/schemas.ts";
+import { Core } from "../../src/core/context.ts";
+import { createBox } from "../../src/core/create-box.ts";
+import { linkReactions } from "../../src/core/link-reactions.ts";
+import memoryStore from "../../src/drivers/store/memory/index.ts";
+import { createMemoryModule } from "../../src/drivers/runtime/memory/index.ts";
+import { systemClock, systemIds } from "../../src/host/clock.ts";
+import { silentLogger } from "../../src/host/logger.ts";
+import { openRuntimes } from "../../src/main/runtimes.ts";
+import type { RuntimeModule } from "../../src/ports/runtime.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { openBoxLogs } from "../../src/services/box-logs/index.ts";
+import { openLinks } from "../../src/services/link/index.ts";
+import { openStorage } from "../../src/services/storage/index.ts";
+import { openWorkspaces } from "../../src/services/workspace/index.ts";
+
+/** A wall clock that can be set, on top of the real one. */
+export class SettableClock implements Clock {
+  offsetMs = 0;
+  nowMs = (): number => systemClock.nowMs() + this.offsetMs;
+  monotonicMs = systemClock.monotonicMs;
+  after = systemClock.after;
+}
+
+/** What outlives a daemon: its disk, its store and the boxes themselves. */
+export interface TestHost extends AsyncDisposable {
+  readonly dir: string;
+  readonly store: Store;
+  readonly module: RuntimeModule;
+  readonly clock: SettableClock;
+}
+
+export async function openTestHost(): Promise<TestHost> {
+  const dir = await mkdtemp(join(tmpdir(), "abx-core-"));
+  return {
+    dir,
+    store: await memoryStore.open(""),
+    module: createMemoryModule(),
+    clock: new SettableClock(),
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+/** The daemon's core without its edges, on the memory runtime. Opening it twice on one host is a restart. */
+export async function openTestCore(
+  host: TestHost,
+  options: { bootId?: string } = {},
+): Promise<Core & AsyncDisposable> {
+  const boxesDir = join(host.dir, "b");
+  const storage = await openStorage({ boxesDir, isRoot: false });
+  const runtimes = openRuntimes({ memory: async () => host.module }, boxesDir);
+  const core = new Core(
+    {
+      store: host.store,
+      storage,
+      runtimes,
+      agents,
+      workspaces: openWorkspaces({ isRoot: false, userHome: join(host.dir, "home"), agentboxHome: host.dir }),
+      links: openLinks({ ids: systemIds, clock: systemClock, logger: silentLogger }),
+      logs: openBoxLogs((box) => join(boxesDir, box, "logs")),
+      tools: { node: process.execPath, boxd: host.dir },
+      owners: { kind: "self", owner: { uid: process.getuid!(), gid: process.getgid!() } },
+      host: {
+        userHome: join(host.dir, "home"),
+        agentboxHome: host.dir,
+        bootId: options.bootId ?? "boot-1",
+        realPath: async (path) => path,
+        readUserConfig: async () => undefined,
+      },
+      clock: host.clock,
+      ids: systemIds,
+      report: () => undefined,
+    },
+    linkReactions,
+  );
+  return Object.assign(core, {
+    [Symbol.asyncDispose]: async () => {
+      for (const { link } of core.live.values()) await link[Symbol.asyncDispose]();
+      core.live.clear();
+      await runtimes[Symbol.asyncDispose]();
+    },
+  });
+}
+
+export const createOn = (
+  core: Core,
+  request: Omit<CreateBoxInput, "flags"> & { flags?: Record<string, unknown> },
+) =>
+  createBox(core, CreateBox.parse({ ...request, flags: { runtime: { name: "memory" }, ...request.flags } }));
+
+export async function eventTypes(core: Core, box?: string): Promise<string[]> {
+  const events = await core.ports.store.listEvents({ limit: 1000, box });
+  return events.map(({ type }) => type);
+}
