@@ -1,0 +1,132 @@
+/** The typed client of the daemon's API, and the SDK. One method a route; types come from the contract. */
+import { errorFromAnswer } from "./unix-transport.ts";
+import type {
+  AttachRequest,
+  CreateBoxInput,
+  ExecRequestInput,
+  FilesRequest,
+} from "../contract/api/schemas.ts";
+import type { RouteBodyInput, RouteName, RouteResponse, Routes } from "../contract/api/routes.ts";
+import type { BoxEvent } from "../contract/events.ts";
+import type { Call, Stream, Transport } from "./transport.ts";
+
+export { unixTransport } from "./unix-transport.ts";
+export type { Stream, Transport } from "./transport.ts";
+
+type Query = Record<string, string | number | boolean | undefined>;
+type Project = RouteBodyInput<"askTrust">;
+
+export interface LogsOptions {
+  readonly source?: string;
+  readonly tail?: number | undefined;
+  readonly follow?: boolean;
+}
+
+export interface EventsOptions {
+  readonly after?: number | undefined;
+  readonly box?: string | undefined;
+  readonly type?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly order?: "oldest" | "newest" | undefined;
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
+  return search.size === 0 ? path : `${path}?${search.toString()}`;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+export function createClient(transport: Transport, options: { timeoutMs?: number } = {}) {
+  const timeoutMs = options.timeoutMs ?? 120_000;
+
+  const open = async (call: Call) => {
+    const answer = await transport.call(call);
+    if (answer.status >= 400) throw errorFromAnswer(await answer.text());
+    return answer;
+  };
+
+  /** The route's name only picks the types; method and path must be its own, which a test checks. */
+  const json = async <R extends RouteName>(
+    _route: R,
+    method: Routes[R]["method"],
+    path: string,
+    body?: unknown,
+  ): Promise<RouteResponse<R>> => {
+    const answer = await open({ method, path, body, timeoutMs });
+    return JSON.parse(await answer.text()) as RouteResponse<R>;
+  };
+
+  const at = (box: string, rest = "") => `/v1/boxes/${encodeURIComponent(box)}${rest}`;
+  const streamWith = async (path: string, first: unknown): Promise<Stream> => {
+    const stream = await transport.stream(path);
+    stream.sendText(JSON.stringify(first));
+    return stream;
+  };
+
+  return {
+    info: () => json("getInfo", "GET", "/v1/info"),
+    ready: async () =>
+      JSON.parse(
+        await (await transport.call({ method: "GET", path: "/readyz" })).text(),
+      ) as RouteResponse<"readyz">,
+    openapi: () => json("openapi", "GET", "/openapi.json"),
+    stopDaemon: () => json("stopDaemon", "POST", "/v1/daemon/stop", {}),
+    doctor: () => json("getDoctor", "GET", "/v1/doctor"),
+
+    listBoxes: async () => (await json("listBoxes", "GET", "/v1/boxes")).boxes,
+    createBox: (body: CreateBoxInput) => json("createBox", "POST", "/v1/boxes", body),
+    getBox: (box: string) => json("getBox", "GET", at(box)),
+    removeBox: (box: string, { force = false } = {}) =>
+      json("removeBox", "DELETE", withQuery(at(box), { force })),
+    startBox: (box: string) => json("startBox", "POST", at(box, "/start"), {}),
+    stopBox: (box: string, body: { graceMs?: number } = {}) =>
+      json("stopBox", "POST", at(box, "/stop"), body),
+    restartBox: (box: string) => json("restartBox", "POST", at(box, "/restart"), {}),
+    pauseBox: (box: string) => json("pauseBox", "POST", at(box, "/pause"), {}),
+    resumeBox: (box: string) => json("resumeBox", "POST", at(box, "/resume"), {}),
+    getStats: (box: string) => json("getStats", "GET", at(box, "/stats")),
+    listSessions: (box: string) => json("listSessions", "GET", at(box, "/sessions")),
+    startSession: (box: string, body: RouteBodyInput<"startSession">) =>
+      json("startSession", "POST", at(box, "/sessions"), body),
+    logs: async (box: string, query: LogsOptions, signal?: AbortSignal) =>
+      (await open({ method: "GET", path: withQuery(at(box, "/logs"), { ...query }), signal })).chunks(),
+
+    exec: (box: string, request: ExecRequestInput) => streamWith(at(box, "/exec"), request),
+    attach: (box: string, session: string, request: AttachRequest) =>
+      streamWith(at(box, `/sessions/${encodeURIComponent(session)}/attach`), request),
+    files: (box: string, request: FilesRequest) => streamWith(at(box, "/files"), request),
+
+    listEvents: (query: EventsOptions) => json("listEvents", "GET", withQuery("/v1/events", { ...query })),
+    followEvents: (query: EventsOptions, signal?: AbortSignal) =>
+      readEventStream(
+        open({ method: "GET", path: withQuery("/v1/events", { ...query, follow: true }), signal }),
+      ),
+
+    askTrust: (project: Project) => json("askTrust", "POST", "/v1/trust/ask", project),
+    grantTrust: (project: Project & { digest: string }) => json("grantTrust", "POST", "/v1/trust", project),
+    listTrust: async () => (await json("listTrust", "GET", "/v1/trust")).entries,
+    revokeTrust: (projectDir: string, digest?: string) =>
+      json("revokeTrust", "DELETE", withQuery("/v1/trust", { projectDir, digest })),
+    prune: (body: RouteBodyInput<"prune">) => json("prune", "POST", "/v1/prune", body),
+  };
+}
+
+/** Server-sent events → our events. Comments (`: keep-alive`) are passed over. */
+async function* readEventStream(
+  opening: Promise<{ chunks(): AsyncIterable<Uint8Array> }>,
+): AsyncGenerator<BoxEvent> {
+  const answer = await opening;
+  const decoder = new TextDecoder();
+  let pending = "";
+  for await (const chunk of answer.chunks()) {
+    pending += decoder.decode(chunk, { stream: true });
+    const blocks = pending.split("\n\n");
+    pending = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const data = block.split("\n").find((line) => line.startsWith("data: "));
+      if (data) yield JSON.parse(data.slice(6)) as BoxEvent;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { ErrorAnswer } from "../contract/api/schemas.ts";
+import { type Route, routes } from "../contract/api/routes.ts";
+
+const schemaOf = (schema: z.ZodType, io: "input" | "output") => {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return rest;
+};
+
+const mediaTypes = {
+  text: "text/plain",
+  stream: "application/octet-stream",
+  websocket: "application/octet-stream",
+} as const;
+
+function operation(name: string, route: Route) {
+  const pathParams = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param]) => ({
+    name: param,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const query = route.query
+    ? (schemaOf(route.query, "input") as { properties?: Record<string, unknown>; required?: string[] })
+    : {};
+  const queryParams = Object.entries(query.properties ?? {}).map(([param, schema]) => ({
+    name: param,
+    in: "query",
+    required: query.required?.includes(param) ?? false,
+    schema,
+  }));
+  const answer =
+    route.media === undefined
+      ? { "application/json": { schema: schemaOf(route.response, "output") } }
+      : { [mediaTypes[route.media]]: {} };
+  const okStatus = route.media === "websocket" ? "101" : "200";
+  return {
+    operationId: name,
+    summary: route.summary,
+    parameters: [...pathParams, ...queryParams],
+    ...(route.body
+      ? {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: schemaOf(route.body, "input") } },
+          },
+        }
+      : {}),
+    responses: {
+      [okStatus]: { description: route.summary, ...(route.media === "websocket" ? {} : { content: answer }) },
+      default: {
+        description: "An error with a code, one sentence and a hint.",
+        content: { "application/json": { schema: schemaOf(ErrorAnswer, "output") } },
+      },
+    },
+  };
+}
+
+/** The API as OpenAPI 3.1, from the same table the router uses. */
+export function openApiDocument(version: string) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [name, route] of Object.entries(routes)) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(name, route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "AgentBox",
+      version,
+      description: "The daemon's API, over a unix socket that only its owner can open.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    paths,
+  };
+}

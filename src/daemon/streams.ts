@@ -1,0 +1,92 @@
+/** The three WebSocket routes: run a command, join a session, copy files. */
+import type { WebSocket } from "ws";
+import { z } from "zod";
+import { AgentBoxError } from "../base/errors.ts";
+import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../contract/api/schemas.ts";
+import type { StreamOutput } from "../contract/link/messages.ts";
+import type { Core } from "../core/context.ts";
+import { afterMain, openStream } from "../core/run-in-box.ts";
+import { firstMessage, relay, sendAnswer } from "./socket-stream.ts";
+
+type Exit = Extract<StreamOutput, { type: "exit" }>;
+type StreamHandler = (
+  core: Core,
+  socket: WebSocket,
+  params: Readonly<Record<string, string>>,
+) => Promise<void>;
+
+const requestTimeoutMs = 10_000;
+
+async function readRequest<S extends z.ZodType>(socket: WebSocket, schema: S): Promise<z.output<S>> {
+  let message: unknown;
+  try {
+    message = await firstMessage(socket, requestTimeoutMs);
+  } catch (error) {
+    throw new AgentBoxError(
+      "input.invalid",
+      `The stream request was not understood: ${(error as Error).message}.`,
+    );
+  }
+  const parsed = schema.safeParse(message);
+  if (parsed.success) return parsed.data;
+  throw new AgentBoxError(
+    "input.invalid",
+    `The stream request is not valid: ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+const exec: StreamHandler = async (core, socket, { box: name }) => {
+  const { afterMain: rule, stdin, ...request } = await readRequest(socket, ExecRequest);
+  const { box, stream } = await openStream(core, name!, { kind: "exec", ...request });
+  core.background(
+    "noting a command",
+    core.note("exec.started", box, { argv: request.argv.slice(0, 32).map((arg) => arg.slice(0, 256)) }),
+  );
+  if (!stdin) stream.endInput();
+  let exit: Exit | undefined;
+  const passOn = (message: StreamAnswer): void => {
+    if (message.type === "exit") exit = message;
+    sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message);
+  };
+  await relay(socket, stream, passOn);
+  const facts = { code: exit?.code ?? null, signal: exit?.signal ?? null, timedOut: exit?.timedOut ?? false };
+  core.background("noting a command", core.note("exec.ended", box, facts));
+  if (rule)
+    sendAnswer(socket, { type: "finished", ...(await afterMain(core, box, rule, exit?.code ?? undefined)) });
+};
+
+const attach: StreamHandler = async (core, socket, { box: name, session }) => {
+  const request = await readRequest(socket, AttachRequest);
+  const { box, stream } = await openStream(core, name!, { kind: "attach", session: session!, ...request });
+  core.background(
+    "noting a viewer",
+    core.note("session.attached", box, { session, readOnly: request.readOnly }),
+  );
+  await relay(socket, stream, (message) =>
+    sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message),
+  );
+  core.background("noting a viewer", core.note("session.detached", box, { session }));
+};
+
+const files: StreamHandler = async (core, socket, { box: name }) => {
+  const request = await readRequest(socket, FilesRequest);
+  const { box, stream } = await openStream(core, name!, { kind: `files.${request.op}`, path: request.path });
+  let summary: { entries?: number | undefined; bytes?: number | undefined } = {};
+  await relay(socket, stream, (message) => {
+    if (message.type === "end") summary = { entries: message.entries, bytes: message.bytes };
+    sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message);
+  });
+  core.background(
+    "noting a copy",
+    core.note("files.copied", box, { op: request.op, path: request.path, ...summary }),
+  );
+};
+
+/** What boxd says went wrong, in the form every other error has. The text comes from the box. */
+function failureBody({ code, message }: { code: string; message: string }) {
+  return AgentBoxError.fromBody({ code, message }).toBody();
+}
+
+export const streamHandlers = { exec, attach, files } as const;
+export type StreamRoute = keyof typeof streamHandlers;
+export const isStreamRoute = (name: string): name is StreamRoute => Object.hasOwn(streamHandlers, name);
