@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { boxPaths } from "../contract/box-paths.ts";
+import type { BoxdConfig } from "../contract/link/messages.ts";
+
+/** The host wrote this file and boxd trusts it; a file that is not there or no config is a reason not to start. */
+export function readBoxConfig(path: string): BoxdConfig {
+  const config = JSON.parse(readFileSync(path, "utf8")) as BoxdConfig;
+  if (
+    typeof config.box !== "string" ||
+    typeof config.workspace !== "string" ||
+    !Array.isArray(config.services)
+  ) {
+    throw new TypeError(`${path} is not a boxd config`);
+  }
+  return config;
+}
+
+const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** What every process in the box starts with; the manifest's and the caller's variables win over it. */
+export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): Record<string, string> {
+  const base = {
+    HOME: boxPaths.home,
+    USER: "agent",
+    LOGNAME: "agent",
+    SHELL: "/bin/bash",
+    PATH: searchPath,
+    LANG: "C.UTF-8",
+    TERM: "xterm-256color",
+    HOSTNAME: config.hostname,
+    AGENTBOX: "1",
+    AGENTBOX_BOX: config.box,
+  };
+  const env = Object.assign(base, config.env, ...more) as Record<string, string>;
+  // At the end, so that our Node never hides one the box has itself.
+  env["PATH"] = `${env["PATH"]}:${boxPaths.tools}/bin`;
+  return env;
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto";
+import { messageOf } from "../base/errors.ts";
+import type {
+  BoxdConfig,
+  ControlMethod,
+  ControlRequest,
+  Health,
+  StreamOp,
+} from "../contract/link/messages.ts";
+import { linkProtocol } from "../contract/link/protocol.ts";
+import { Activity } from "./activity.ts";
+import { Connection } from "./connection.ts";
+import { serveExec } from "./exec.ts";
+import { failure } from "./failure.ts";
+import { serveFollow } from "./follow.ts";
+import { HostControl } from "./host-control.ts";
+import type { OutputRing } from "./output-ring.ts";
+import { processIds } from "./process-group.ts";
+import { serveReadFiles } from "./read-files.ts";
+import { Services } from "./services.ts";
+import { Sessions } from "./sessions.ts";
+import { stopAll } from "./shutdown.ts";
+import { serveWriteFiles } from "./write-files.ts";
+
+const version = "1";
+const healthEveryMs = 5_000;
+const healthDelayMs = 100;
+
+type Request = Extract<ControlRequest, { type: "request" }>;
+
+/** The supervisor: answers the host, keeps sessions and services, and goes on when the host is away. */
+export class Boxd {
+  readonly #config: BoxdConfig;
+  readonly #socketPath: string;
+  readonly #onExit: () => void;
+  readonly #activity = new Activity();
+  readonly #sessions: Sessions;
+  readonly #services: Services;
+  readonly #control: HostControl;
+  #healthTimer: NodeJS.Timeout | undefined;
+  #isStopping = false;
+
+  constructor(config: BoxdConfig, socketPath: string, onExit: () => void) {
+    this.#config = config;
+    this.#socketPath = socketPath;
+    this.#onExit = onExit;
+    this.#sessions = new Sessions(config, this.#activity, (session) => {
+      this.#control.send({ type: "session.ended", session: session.status });
+      this.#healthSoon();
+    });
+    this.#services = new Services(config, (service) => {
+      this.#control.send({ type: "service.changed", service: service.status });
+      this.#healthSoon();
+    });
+    const boot = randomBytes(8).toString("hex");
+    this.#control = new HostControl(
+      socketPath,
+      { boot, version },
+      {
+        connected: () => this.#sendHealth(),
+        request: (request) => this.#receive(request),
+      },
+    );
+  }
+
+  start(): void {
+    this.#control.dial();
+    this.#services.start();
+  }
+
+  /** Ends everything in the box: asks, waits, kills. */
+  async shutdown(graceMs: number, isDone: () => void = () => undefined): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    await stopAll(this.#sessions, this.#services, graceMs);
+    isDone();
+    clearTimeout(this.#healthTimer);
+    await this.#control.close();
+    this.#onExit();
+  }
+
+  #receive(message: ControlRequest): void {
+    if (message.type === "open") return this.#open(message.id, message.op);
+    if (message.type !== "request")
+      throw new TypeError(`a message of type ${String((message as { type: unknown }).type)}`);
+    const { id } = message;
+    if (message.method === "shutdown") {
+      const done = () => this.#control.send({ type: "response", id, result: {} });
+      void this.shutdown(message.params.graceMs, done);
+      return;
+    }
+    this.#answer(message).then(
+      (result) => this.#control.send({ type: "response", id, result }),
+      (error: unknown) => {
+        const { code, message: text } = failure(error);
+        this.#control.send({ type: "error", id, code, message: text });
+      },
+    );
+  }
+
+  async #answer(request: Exclude<Request, { method: "shutdown" }>): Promise<unknown> {
+    switch (request.method) {
+      case "session.start": {
+        const session = await this.#sessions.start(request.params.session, request.params.spec);
+        this.#healthSoon();
+        return session.status;
+      }
+      case "session.signal":
+        this.#sessions.signal(request.params.session, request.params.signal);
+        return {};
+      case "health":
+        return this.#health();
+      default:
+        throw new TypeError(`There is no method ${(request as { method: ControlMethod }).method}.`);
+    }
+  }
+
+  /** Dials again for one stream; the id says which request of the host it belongs to. */
+  #open(id: string, op: StreamOp): void {
+    if (this.#isStopping) return;
+    const connection = new Connection(this.#socketPath);
+    connection.send({ role: "stream", protocol: linkProtocol, id });
+    this.#serve(connection, op).catch((error: unknown) => connection.end(failure(error)));
+  }
+
+  async #serve(connection: Connection, op: StreamOp): Promise<void> {
+    switch (op.kind) {
+      case "exec":
+        this.#activity.touch();
+        return serveExec(connection, op, this.#config, this.#activity);
+      case "attach":
+        return this.#sessions.get(op.session).attach(connection, op);
+      case "follow":
+        return serveFollow(connection, op, this.#ringOf(op.source));
+      case "files.read":
+        return serveReadFiles(connection, op, this.#config);
+      case "files.write":
+        return serveWriteFiles(connection, op, this.#config);
+      default:
+        throw new TypeError(`There is no stream of kind ${(op as { kind: string }).kind}.`);
+    }
+  }
+
+  #ringOf(source: string): OutputRing {
+    const [, kind, name] = /^(?:(service|session):)?(.*)$/s.exec(source)!;
+    return kind === "service" ? this.#services.get(name!).ring : this.#sessions.get(name!).ring;
+  }
+
+  /** Several changes at once make one message. */
+  #healthSoon(): void {
+    clearTimeout(this.#healthTimer);
+    this.#healthTimer = setTimeout(() => this.#sendHealth(), healthDelayMs);
+  }
+
+  #sendHealth(): void {
+    clearTimeout(this.#healthTimer);
+    this.#healthTimer = setTimeout(() => this.#sendHealth(), healthEveryMs);
+    try {
+      this.#control.send({ type: "health", health: this.#health() });
+    } catch (error) {
+      process.stderr.write(`boxd: no health: ${messageOf(error)}\n`);
+    }
+  }
+
+  #health(): Health {
+    return {
+      uptimeMs: performance.now(),
+      idleMs: this.#activity.idleMs,
+      rssBytes: process.memoryUsage.rss(),
+      processes: processIds().length,
+      sessions: this.#sessions.statuses,
+      services: this.#services.statuses,
+    };
+  }
+}

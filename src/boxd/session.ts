@@ -1,0 +1,169 @@
+import type { MainSession } from "../contract/box.ts";
+import type { AttachOp, BoxdConfig, SessionStatus } from "../contract/link/messages.ts";
+import type { Activity } from "./activity.ts";
+import { boxEnv } from "./box-config.ts";
+import { type Connection, dataKind } from "./connection.ts";
+import { OutputRing } from "./output-ring.ts";
+import { startWithPipes } from "./pipe-program.ts";
+import type { Program, ProgramEnd, ProgramSink } from "./program.ts";
+import { Screen } from "./screen.ts";
+import { startOnTerminal } from "./terminal-program.ts";
+import { Throttle } from "./throttle.ts";
+import { Viewer } from "./viewer.ts";
+
+export interface SessionOptions {
+  readonly id: string;
+  readonly spec: MainSession;
+  readonly config: BoxdConfig;
+  readonly activity: Activity;
+  readonly onEnd: (session: Session) => void;
+}
+
+/** A program that lives on its own: viewers come and go, and the host may be away. */
+export class Session implements ProgramSink {
+  readonly id: string;
+  readonly ring = new OutputRing();
+  readonly #options: SessionOptions;
+  readonly #startedAtMs = Date.now();
+  readonly #viewers = new Set<Viewer>();
+  readonly #throttle: Throttle;
+  #program!: Program;
+  #screen: Screen | undefined;
+  #lastScreen: string | undefined;
+  #end: ProgramEnd | undefined;
+
+  private constructor(options: SessionOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#throttle = new Throttle({
+      viewers: this.#viewers,
+      isScreenFull: () => this.#screen?.isFull ?? false,
+      // A terminal goes on without a viewer that does not read; output into a pipe is not thrown away.
+      mayOvertake: options.spec.terminal,
+      setPaused: (isPaused) => (isPaused ? this.#program.pause() : this.#program.resume()),
+    });
+  }
+
+  static async start(options: SessionOptions): Promise<Session> {
+    const { spec, config } = options;
+    const session = new Session(options);
+    const program = { argv: spec.argv, env: boxEnv(config, spec.env), cwd: config.workspace };
+    if (spec.terminal) {
+      const { Emulator } = await import("./emulator.ts");
+      const emulator = new Emulator(spec.cols, spec.rows, (text) => session.#answer(text));
+      session.#screen = new Screen(emulator, () => session.#throttle.update());
+      session.#program = startOnTerminal(program, spec, session);
+    } else {
+      session.#program = await startWithPipes(program, session);
+    }
+    return session;
+  }
+
+  get isRunning(): boolean {
+    return this.#end === undefined;
+  }
+
+  get status(): SessionStatus {
+    const { spec } = this.#options;
+    return {
+      id: this.id,
+      argv: shortened(spec.argv),
+      terminal: spec.terminal,
+      state: this.isRunning ? "running" : "ended",
+      exitCode: this.#end?.code ?? null,
+      signal: this.#end?.signal ?? null,
+      startedAtMs: this.#startedAtMs,
+      viewers: this.#viewers.size,
+      outputBytes: this.ring.total,
+    };
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.isRunning) this.#program.signal(signal);
+  }
+
+  attach(connection: Connection, op: AttachOp): void {
+    this.#options.activity.touch();
+    connection.send({ type: "started" });
+    if (!this.isRunning && this.#options.spec.terminal) return this.#showEnd(connection);
+    const viewer = new Viewer(connection, this.ring, op.readOnly, {
+      input: (chunk) => {
+        this.#options.activity.touch();
+        return this.#program.write(chunk);
+      },
+      endInput: () => this.#options.spec.terminal || this.#program.endInput(),
+      signal: (signal) => this.signal(signal),
+      resize: (cols, rows) => this.#resize(cols, rows),
+      screen: this.#screen ? () => this.#snapshot() : undefined,
+      progressed: () => this.#throttle.progressed(viewer),
+      finished: () => this.#leave(connection),
+      closed: () => {
+        this.#viewers.delete(viewer);
+        this.#throttle.update();
+      },
+    });
+    this.#viewers.add(viewer);
+    if (!op.readOnly) this.#resize(op.cols, op.rows);
+    viewer.begin();
+  }
+
+  output(chunk: Uint8Array, channel: 1 | 2): void {
+    this.#options.activity.touch();
+    this.ring.append(chunk, channel);
+    this.#screen?.write(chunk);
+    this.#throttle.update();
+  }
+
+  drained(): void {
+    for (const viewer of this.#viewers) viewer.resumeInput();
+  }
+
+  ended(end: ProgramEnd): void {
+    this.#end = end;
+    const finish = (screen?: string) => {
+      this.#lastScreen = screen;
+      this.#screen = undefined;
+      this.ring.end();
+      this.#options.onEnd(this);
+    };
+    // Only the text is kept: an emulator with its scrollback weighs megabytes.
+    if (this.#screen) void this.#screen.close().then(finish);
+    else finish();
+  }
+
+  #resize(cols: number, rows: number): void {
+    if (!this.isRunning) return;
+    this.#program.resize(cols, rows);
+    this.#screen?.resize(cols, rows);
+  }
+
+  /** While the screen is taken the program waits; otherwise its output could outrun the ring before it is sent. */
+  async #snapshot(): Promise<string> {
+    const screen = this.#screen;
+    if (!screen) return this.#lastScreen ?? "";
+    this.#throttle.hold();
+    try {
+      return await screen.snapshot();
+    } finally {
+      this.#throttle.release();
+    }
+  }
+
+  #showEnd(connection: Connection): void {
+    connection.write(dataKind(1), Buffer.from(this.#lastScreen ?? ""));
+    this.#leave(connection);
+  }
+
+  #leave(connection: Connection): void {
+    const { code, signal } = this.#end ?? { code: null, signal: null };
+    connection.end({ type: "exit", code, signal, timedOut: false });
+  }
+
+  /** Programs ask their terminal questions. Viewers' terminals answer them; the emulator does when nobody looks. */
+  #answer(text: string): void {
+    if (this.#viewers.size === 0 && this.isRunning) this.#program.write(Buffer.from(text));
+  }
+}
+
+/** Enough to recognise the command; the whole of it could be larger than a frame. */
+const shortened = (argv: readonly string[]): string[] => argv.slice(0, 16).map((word) => word.slice(0, 120));

@@ -1,0 +1,88 @@
+import { decodeJson, type Frame, frameKind } from "../contract/link/codec.ts";
+import type { StreamInput } from "../contract/link/messages.ts";
+import { type Connection, dataKind } from "./connection.ts";
+import type { OutputRing } from "./output-ring.ts";
+import { signalName } from "./process-group.ts";
+import { RingReader } from "./ring-reader.ts";
+
+export interface ViewerSession {
+  /** False when the program is slow to read. */
+  input(chunk: Uint8Array): boolean;
+  endInput(): void;
+  signal(signal: NodeJS.Signals): void;
+  resize(cols: number, rows: number): void;
+  /** The exact screen at the moment of the call; undefined for a session without a terminal. */
+  readonly screen: (() => Promise<string>) | undefined;
+  progressed(): void;
+  finished(): void;
+  closed(): void;
+}
+
+/** Clears whatever the viewer's terminal shows, before it gets a fresh screen. */
+const reset = "\u001bc";
+
+/** One person looking at a session: the screen first, then every byte; a fresh screen after falling behind. */
+export class Viewer {
+  readonly #connection: Connection;
+  readonly #session: ViewerSession;
+  readonly #ring: OutputRing;
+  readonly #reader: RingReader;
+
+  constructor(connection: Connection, ring: OutputRing, isReadOnly: boolean, session: ViewerSession) {
+    this.#connection = connection;
+    this.#session = session;
+    this.#ring = ring;
+    this.#reader = new RingReader(ring, connection, ring.oldest, {
+      missed: (offset) => this.#missed(offset),
+      progressed: () => session.progressed(),
+      finished: () => session.finished(),
+    });
+    connection.onFrame((frame) => isReadOnly || this.#receive(frame));
+    connection.onClose(() => session.closed());
+  }
+
+  get lagBytes(): number {
+    return this.#reader.lagBytes;
+  }
+
+  begin(): void {
+    if (this.#session.screen) this.#show("");
+    else this.#reader.pump();
+  }
+
+  resumeInput(): void {
+    this.#connection.resume();
+  }
+
+  #missed(offset: number): boolean {
+    if (this.#session.screen) {
+      this.#show(reset);
+      return false;
+    }
+    this.#connection.send({ type: "offset", offset });
+    return true;
+  }
+
+  /** Bytes up to `offset` are in the screen, those after it follow it: nothing is lost or seen twice. */
+  #show(prefix: string): void {
+    const offset = this.#ring.total;
+    this.#reader.hold();
+    void this.#session.screen!().then((screen) => {
+      this.#connection.write(dataKind(1), Buffer.from(prefix + screen));
+      this.#reader.moveTo(offset);
+    });
+  }
+
+  #receive(frame: Frame): void {
+    if (frame.kind === frameKind.data) {
+      if (!this.#session.input(frame.payload)) this.#connection.pause();
+    } else if (frame.kind === frameKind.eof) {
+      this.#session.endInput();
+    } else if (frame.kind === frameKind.json) {
+      const message = decodeJson(frame.payload) as StreamInput;
+      if (message.type === "resize") this.#session.resize(message.cols, message.rows);
+      const signal = message.type === "signal" ? signalName(message.signal) : undefined;
+      if (signal) this.#session.signal(signal);
+    }
+  }
+}

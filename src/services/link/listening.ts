@@ -1,0 +1,49 @@
+/** Makes a box's socket and its config file: owner-only from the first moment, and in this order. */
+import { once } from "node:events";
+import { chown, rm } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { BoxOwner } from "../../contract/box.ts";
+import type { BoxdConfig } from "../../contract/link/messages.ts";
+import { writeFileAtomic } from "../../host/files.ts";
+
+/** What fits into sun_path on Linux, without its final zero. */
+const maxSocketPath = 107;
+const maxConnections = 256;
+
+/** Readable for the box, which runs as another user when the daemon is root; it holds no secret. */
+export const writeBoxConfig = (linkDir: string, config: BoxdConfig): Promise<void> =>
+  writeFileAtomic(join(linkDir, "box.json"), JSON.stringify(config), 0o644);
+
+export async function listenForBox(
+  linkDir: string,
+  owner: BoxOwner,
+  accept: (socket: Socket) => void,
+): Promise<Server> {
+  const path = join(linkDir, "link.sock");
+  if (Buffer.byteLength(path) > maxSocketPath) {
+    throw new AgentBoxError(
+      "link.path_too_long",
+      `The socket path ${path} is longer than ${maxSocketPath} bytes.`,
+      {
+        hint: "Set AGENTBOX_HOME to a shorter path.",
+        facts: { path },
+      },
+    );
+  }
+  await rm(path, { force: true });
+  const server = createServer(accept);
+  server.maxConnections = maxConnections;
+  // SECURITY: bind happens inside listen(), so no other user can connect before the mode is right.
+  const before = process.umask(0o177);
+  try {
+    server.listen(path);
+  } finally {
+    process.umask(before);
+  }
+  await once(server, "listening");
+  if (process.getuid?.() === 0 && owner.uid !== 0) await chown(path, owner.uid, owner.gid);
+  server.on("error", () => undefined);
+  return server;
+}

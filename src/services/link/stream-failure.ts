@@ -1,0 +1,15 @@
+/** What boxd says went wrong, as an error of this program. The box chooses the words, never the meaning. */
+import { isErrorCode } from "../../base/error-codes.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+
+export function streamFailure({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): AgentBoxError {
+  // SECURITY: the text is shown to a person; control characters in it could rewrite their terminal.
+  return new AgentBoxError(isErrorCode(code) ? code : "box.unreachable", printable(message));
+}
