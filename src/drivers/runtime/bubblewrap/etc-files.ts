@@ -1,0 +1,35 @@
+/** The box's /etc: written for the box, so that nothing about the host's people, names or network is in it. */
+import { boxPaths, boxUser } from "../../../contract/box.ts";
+
+export interface EtcFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+export function etcFiles(box: { readonly name: string; readonly machineId: string }): readonly EtcFile[] {
+  const { name, uid, gid } = boxUser;
+  return [
+    {
+      path: "/etc/passwd",
+      content: [
+        "root:x:0:0:root:/nonexistent:/usr/sbin/nologin",
+        `${name}:x:${uid}:${gid}:${name}:${boxPaths.home}:/bin/bash`,
+        "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin",
+        "",
+      ].join("\n"),
+    },
+    { path: "/etc/group", content: ["root:x:0:", `${name}:x:${gid}:`, "nogroup:x:65534:", ""].join("\n") },
+    {
+      path: "/etc/hosts",
+      content: `127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.0.1 ${box.name}\n`,
+    },
+    { path: "/etc/hostname", content: `${box.name}\n` },
+    { path: "/etc/machine-id", content: `${box.machineId}\n` },
+    {
+      path: "/etc/nsswitch.conf",
+      content:
+        "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nprotocols: files\nservices: files\n",
+    },
+    { path: "/etc/resolv.conf", content: "nameserver 127.0.0.1\noptions timeout:2\n" },
+  ];
+}

@@ -1,0 +1,121 @@
+/**
+ * Checks the mounts a box asks for. What passes is a file or directory that exists, is no way into the host's
+ * kernel, sockets or other boxes, and lands where it hides nothing of the box's own.
+ */
+import { lstat, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentBoxError } from "../../../base/errors.ts";
+import { boxPaths, type MountSpec } from "../../../contract/box.ts";
+import type { BoxDirs } from "../../../ports/runtime.ts";
+
+/** Nothing at or below these is ever a source: kernel interfaces, and where the host's sockets live. */
+const forbiddenSources = ["/proc", "/sys", "/dev", "/run", "/var/run"];
+/** Nothing is mounted at, below or above these. */
+const reservedTargets = [
+  "/proc",
+  "/sys",
+  "/dev",
+  "/usr",
+  "/etc",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  boxPaths.tools,
+  boxPaths.run,
+];
+/** Nothing is mounted at or above these; below them is allowed. */
+const ownTargets = [boxPaths.home, boxPaths.workspace, "/tmp", "/var/tmp"];
+
+export const isWithin = (path: string, parent: string): boolean =>
+  path === parent || path.startsWith(parent === "/" ? "/" : `${parent}/`);
+
+/** Why a target cannot be used; undefined when it can. Pure. */
+export function targetProblem(target: string): string | undefined {
+  if (!target.startsWith("/")) return "is not absolute";
+  if (target.includes("\0")) return "contains a NUL character";
+  const parts = target.slice(1).split("/");
+  if (parts.some((part) => part === "" || part === "." || part === "..")) return "is not a plain path";
+  const reserved = reservedTargets.find((path) => isWithin(target, path) || isWithin(path, target));
+  if (reserved !== undefined) return `would cover ${reserved}`;
+  const own = ownTargets.find((path) => isWithin(path, target));
+  return own === undefined ? undefined : `would cover ${own}`;
+}
+
+/** Why a resolved source cannot be used; undefined when it can. Pure. */
+export function sourceProblem(source: string, boxesDir: string): string | undefined {
+  if (source === "/") return "is the host's whole file system";
+  const forbidden = forbiddenSources.find((path) => isWithin(source, path) || isWithin(path, source));
+  if (forbidden !== undefined) return `would show the box the host's ${forbidden}`;
+  if (isWithin(source, boxesDir) || isWithin(boxesDir, source))
+    return "would show the box the files of other boxes";
+  return undefined;
+}
+
+const invalid = (mount: MountSpec, problem: string, hint?: string): AgentBoxError =>
+  new AgentBoxError(
+    "mount.invalid",
+    `The mount ${mount.source} → ${mount.target} cannot be made: ${problem}.`,
+    {
+      hint: hint ?? "Choose another source or target in [[mounts]].",
+      facts: { source: mount.source, target: mount.target },
+    },
+  );
+
+/** Resolves every source to its real path, so that what was checked is what is mounted. */
+export async function checkMounts(
+  mounts: readonly MountSpec[],
+  { boxesDir, dirs }: { readonly boxesDir: string; readonly dirs: BoxDirs },
+): Promise<readonly MountSpec[]> {
+  const realBoxesDir = await realpath(boxesDir);
+  const checked: MountSpec[] = [];
+  for (const mount of mounts) {
+    const problem = targetProblem(mount.target);
+    if (problem !== undefined) throw invalid(mount, `the target ${problem}`);
+    const other = checked.find(
+      ({ target }) => isWithin(mount.target, target) || isWithin(target, mount.target),
+    );
+    if (other !== undefined) throw invalid(mount, `the target overlaps with the mount at ${other.target}`);
+    await checkPlantedLinks(mount, dirs);
+    checked.push({ ...mount, source: await checkSource(mount, realBoxesDir) });
+  }
+  return checked;
+}
+
+async function checkSource(mount: MountSpec, boxesDir: string): Promise<string> {
+  if (!mount.source.startsWith("/") || mount.source.includes("\0"))
+    throw invalid(mount, "the source is not absolute");
+  const source = await realpath(mount.source).catch(() => undefined);
+  if (source === undefined)
+    throw invalid(mount, "the source does not exist", `Create ${mount.source} first.`);
+  const problem = sourceProblem(source, boxesDir);
+  if (problem !== undefined) throw invalid(mount, `the source ${problem}`);
+  const kind = await stat(source);
+  // SECURITY: a unix socket is a door to whatever listens behind it (docker.sock is root on the host), and a
+  // read-only mount does not close it. Devices and pipes have no place in a box either.
+  if (!kind.isFile() && !kind.isDirectory())
+    throw invalid(mount, "the source is neither a file nor a directory");
+  return source;
+}
+
+/**
+ * SECURITY: the box owns its home and workspace, and may have left a link where the next start makes a mount point.
+ * bubblewrap would follow it out of the box's root. No process of the box lives while this looks.
+ */
+async function checkPlantedLinks(mount: MountSpec, dirs: BoxDirs): Promise<void> {
+  for (const [inBox, onHost] of [
+    [boxPaths.home, dirs.home],
+    [boxPaths.workspace, dirs.workspace],
+  ] as const) {
+    if (!isWithin(mount.target, inBox)) continue;
+    let path = onHost;
+    for (const part of mount.target.slice(inBox.length + 1).split("/")) {
+      path = join(path, part);
+      const found = await lstat(path).catch(() => undefined);
+      if (found === undefined) break;
+      if (found.isSymbolicLink()) throw invalid(mount, `${part} in the target is a symbolic link`);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Which parts of the host's system a box is given to read. A short list of what programs need, never `/`: a host
+ * directory that is not named here does not exist in a box.
+ */
+import { access, lstat, readdir, readlink } from "node:fs/promises";
+
+export type SystemEntry =
+  | { readonly kind: "bind"; readonly path: string }
+  | { readonly kind: "symlink"; readonly path: string; readonly target: string };
+
+export interface SystemLayout {
+  readonly entries: readonly SystemEntry[];
+  /** Files of the box's own /proc that say something about the host. */
+  readonly maskedFiles: readonly string[];
+}
+
+const directories = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/**
+ * SECURITY: certificates are named one by one, because their parent directories also hold the host's private keys.
+ * No file here names the host, its people or its network.
+ */
+const etcPaths = [
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
+  "/etc/ca-certificates",
+  "/etc/pki/tls/certs",
+  "/etc/pki/ca-trust/extracted",
+  "/etc/alternatives",
+  "/etc/ld.so.cache",
+  "/etc/ld.so.conf",
+  "/etc/ld.so.conf.d",
+  "/etc/localtime",
+  "/etc/os-release",
+  "/etc/debian_version",
+  "/etc/protocols",
+  "/etc/services",
+  "/etc/mime.types",
+  "/etc/perl",
+  "/etc/terminfo",
+];
+const etcPrefixes = ["java", "python3"];
+const maskedFiles = [
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/latency_stats",
+  "/proc/sched_debug",
+  "/proc/timer_list",
+];
+
+const isReadable = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+export async function readSystemLayout(): Promise<SystemLayout> {
+  const entries: SystemEntry[] = [];
+  for (const path of directories) {
+    const stat = await lstat(path).catch(() => undefined);
+    if (stat?.isSymbolicLink()) entries.push({ kind: "symlink", path, target: await readlink(path) });
+    else if (stat?.isDirectory()) entries.push({ kind: "bind", path });
+  }
+  const names = await readdir("/etc");
+  const matching = names.filter((name) => etcPrefixes.some((prefix) => name.startsWith(prefix)));
+  for (const path of [...etcPaths, ...matching.toSorted().map((name) => `/etc/${name}`)]) {
+    if (await isReadable(path)) entries.push({ kind: "bind", path });
+  }
+  const masked: string[] = [];
+  for (const path of maskedFiles)
+    if ((await lstat(path).catch(() => undefined)) !== undefined) masked.push(path);
+  return { entries, maskedFiles: masked };
+}

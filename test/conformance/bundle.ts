@@ -1,0 +1,21 @@
+/** Bundles a script of this folder to a place where any user may run it with plain Node. */
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+export async function bundleScript(script: string, directory: string): Promise<string> {
+  const outfile = join(directory, script.replace(/\.ts$/, ".mjs"));
+  await build({
+    entryPoints: [join(import.meta.dirname, script)],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    outfile,
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    logLevel: "silent",
+  });
+  await chmod(outfile, 0o644);
+  return outfile;
+}
