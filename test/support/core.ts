@@ -24,8 +24,8 @@ import { openWorkspaces } from "../../src/services/workspace/index.ts";
 export class SettableClock implements Clock {
   offsetMs = 0;
   nowMs = (): number => systemClock.nowMs() + this.offsetMs;
-  monotonicMs = systemClock.monotonicMs;
-  after = systemClock.after;
+  monotonicMs = (): number => systemClock.monotonicMs();
+  after = (ms: number, callback: () => void): (() => void) => systemClock.after(ms, callback);
 }
 
 /** What outlives a daemon: its disk, its store and the boxes themselves. */

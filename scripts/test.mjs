@@ -1,0 +1,104 @@
+// `npm test [-- filter]`: unit tests first, then those that start real boxes. Every test that did not run is listed
+// by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
+//
+//   --no-skips-except FILE   a skip that FILE does not name (lines "test name | reason") is a failure
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root, run } from "./steps.mjs";
+import { ensurePrograms } from "./system-packages.mjs";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    "no-skips-except": { type: "string" },
+    project: { type: "string", multiple: true, default: ["unit", "system"] },
+    testNamePattern: { type: "string", short: "t" },
+  },
+});
+
+/** What the tests use as programs; Debian's package for each. */
+const neededPrograms = { bwrap: "bubblewrap", git: "git", unshare: "util-linux", ip: "iproute2" };
+
+async function runProject(project, directory) {
+  const file = join(directory, `${project}.json`);
+  const result = await run(
+    [
+      process.execPath,
+      join(root, "node_modules/vitest/vitest.mjs"),
+      "run",
+      `--project=${project}`,
+      "--passWithNoTests",
+      "--reporter=default",
+      `--reporter=${join(root, "scripts/test-report.mjs")}`,
+      ...(values.testNamePattern === undefined ? [] : ["-t", values.testNamePattern]),
+      ...positionals,
+    ],
+    { show: true, env: { ...process.env, AGENTBOX_TEST_REPORT: file } },
+  );
+  const report = { passed: 0, failed: [], skipped: [], ...readReport(file) };
+  if (result.code !== 0 && report.failed.length === 0) {
+    report.failed.push(
+      `vitest ended with code ${result.code} in the ${project} tests, without naming a test`,
+    );
+  }
+  return report;
+}
+
+function readReport(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** Names of tests that may be skipped, each with its reason after a bar; # starts a comment. */
+function readAllowedSkips(file) {
+  const lines = readFileSync(file, "utf8").split("\n");
+  const entries = lines.map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
+  return new Set(entries.map((line) => line.split("|")[0].trim()));
+}
+
+const installed = await ensurePrograms(neededPrograms);
+if (!installed.isInstalled) console.log(`${installed.reason}\nTests that need them are skipped.\n`);
+
+const directory = mkdtempSync(join(tmpdir(), "agentbox-test-"));
+const reports = [];
+try {
+  for (const project of values.project) reports.push(await runProject(project, directory));
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+const passed = reports.reduce((sum, report) => sum + report.passed, 0);
+const failed = reports.flatMap((report) => report.failed);
+// With a name pattern, vitest reports every other test as skipped, without a reason.
+const notRun = reports
+  .flatMap((report) => report.skipped)
+  .filter(({ reason }) => reason || !values.testNamePattern);
+
+const allowedSkips =
+  values["no-skips-except"] === undefined ? undefined : readAllowedSkips(values["no-skips-except"]);
+
+/** Why a skip does not count as one, or undefined when it is in order. */
+function judgeSkip({ name, reason }) {
+  if (reason === "") return 'skipped without a reason: call ctx.skip("why")';
+  if (allowedSkips && !allowedSkips.has(name)) return `expected to run here, but skipped: ${reason}`;
+  return undefined;
+}
+failed.push(...notRun.filter(judgeSkip).map((skip) => `${skip.name} (${judgeSkip(skip)})`));
+const skipped = notRun.filter((skip) => judgeSkip(skip) === undefined);
+if (passed + failed.length + skipped.length === 0)
+  failed.push(`no test matches ${positionals.join(" ") || "anything"}`);
+
+console.log("");
+if (skipped.length > 0) console.log("Skipped:");
+for (const { name, reason } of skipped) console.log(`  ${name}\n    because: ${reason}`);
+if (failed.length > 0) console.log("Failed:");
+for (const name of failed) console.log(`  ${name}`);
+console.log(
+  `${passed} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`,
+);
+process.exitCode = failed.length > 0 ? 1 : 0;

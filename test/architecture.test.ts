@@ -1,0 +1,172 @@
+import { describe, expect, it } from "vitest";
+import { judge, layers, loadedPackages, readFacts } from "./support/layer-rules.ts";
+import { type SourceFile, readSources } from "./support/source-files.ts";
+
+const sources = readSources("src");
+const byPath = new Map(sources.map((file) => [file.path, file]));
+const file = (path: string, text: string): SourceFile => ({ path, text });
+
+describe("architecture", () => {
+  it("finds the sources", () => {
+    expect(sources.length).toBeGreaterThan(30);
+    expect(sources.flatMap((one) => readFacts(one).imports).length).toBeGreaterThan(50);
+  });
+
+  it("keeps every import within the layer table", () => {
+    expect(sources.flatMap(judge)).toEqual([]);
+  });
+
+  it("keeps zod out of what boxd loads", () => {
+    const boxd = sources.filter(({ path }) => path.startsWith("src/boxd/") && !path.endsWith(".test.ts"));
+    for (const { path } of boxd)
+      expect(loadedPackages(path, byPath).get("zod"), `${path} loads zod through`).toBeUndefined();
+  });
+
+  it("keeps zod out of what the CLI loads before it knows the command", () => {
+    for (const entry of ["src/main/index.ts", "src/cli/index.ts"]) {
+      expect(loadedPackages(entry, byPath).get("zod"), `${entry} loads zod through`).toBeUndefined();
+    }
+  });
+});
+
+/** One planted violation for each rule, beside the nearest thing that is allowed. */
+const planted: readonly { rule: string; bad: SourceFile; good: SourceFile; says: RegExp }[] = [
+  {
+    rule: "a static import against the table",
+    bad: file("src/core/create-box.ts", `import { run } from "../host/run.ts"; run();`),
+    good: file("src/core/create-box.ts", `import { Mutex } from "../base/mutex.ts"; new Mutex();`),
+    says: /core, which may not import host/,
+  },
+  {
+    rule: "a type-only import against the table",
+    bad: file("src/base/x.ts", `import type { Box } from "../contract/box.ts"; export type X = Box;`),
+    good: file("src/base/x.ts", `import type { Clock } from "./clock.ts"; export type X = Clock;`),
+    says: /base, which may not import contract/,
+  },
+  {
+    rule: "an import() type against the table",
+    bad: file("src/base/x.ts", `export type X = import("../contract/box.ts").Box;`),
+    good: file("src/base/x.ts", `export type X = import("./clock.ts").Clock;`),
+    says: /base, which may not import contract/,
+  },
+  {
+    rule: "a dynamic import against the table",
+    bad: file("src/cli/x.ts", `await import("../drivers/store/sqlite/index.ts");`),
+    good: file("src/cli/x.ts", `await import("../client/index.ts");`),
+    says: /cli, which may not import drivers/,
+  },
+  {
+    rule: "a re-export against the table",
+    bad: file("src/ports/x.ts", `export * from "../host/run.ts";`),
+    good: file("src/ports/x.ts", `export * from "../contract/box.ts";`),
+    says: /ports, which may not import host/,
+  },
+  {
+    rule: "a named re-export against the table",
+    bad: file("src/client/x.ts", `export { run } from "../host/run.ts";`),
+    good: file("src/client/x.ts", `export { Box } from "../contract/box.ts";`),
+    says: /client, which may not import host/,
+  },
+  {
+    rule: "a computed import",
+    bad: file("src/main/x.ts", "await import(`../drivers/${name}.ts`);"),
+    good: file("src/main/x.ts", `await import("../drivers/store/sqlite/index.ts");`),
+    says: /computed name/,
+  },
+  {
+    rule: "an import from outside src",
+    bad: file("src/daemon/x.ts", `import "../../test/support/x.ts";`),
+    good: file("src/daemon/x.ts", `import "../core/x.ts";`),
+    says: /outside src/,
+  },
+  {
+    rule: "a folder that is no layer",
+    bad: file("src/shared/x.ts", "export const x = 1;"),
+    good: file("src/base/x.ts", "export const x = 1;"),
+    says: /no layer/,
+  },
+  {
+    rule: "a driver that imports another",
+    bad: file("src/drivers/runtime/docker/index.ts", `import "../bubblewrap/argv.ts";`),
+    good: file("src/drivers/runtime/docker/index.ts", `import "./argv.ts"; import "../limits.ts";`),
+    says: /imports another driver/,
+  },
+  {
+    rule: "a service that reaches into another",
+    bad: file("src/services/gate/x.ts", `import "../vault/seal.ts";`),
+    good: file("src/services/gate/x.ts", `import "../vault/index.ts"; import "./y.ts";`),
+    says: /past its index/,
+  },
+  {
+    rule: "a caller that reaches into a service",
+    bad: file("src/daemon/x.ts", `import "../services/terminal/screen.ts";`),
+    good: file("src/daemon/x.ts", `import "../services/terminal/index.ts";`),
+    says: /past its index/,
+  },
+  {
+    rule: "a Node built-in in contract",
+    bad: file("src/contract/x.ts", `import { readFile } from "node:fs"; readFile;`),
+    good: file("src/contract/x.ts", `import { z } from "zod"; z;`),
+    says: /runs in a browser/,
+  },
+  {
+    rule: "a package in base",
+    bad: file("src/base/x.ts", `import { z } from "zod"; z;`),
+    good: file("src/base/x.ts", `import "./clock.ts";`),
+    says: /depends on nothing/,
+  },
+  {
+    rule: "zod at run time in boxd",
+    bad: file("src/boxd/x.ts", `import { z } from "zod"; z;`),
+    good: file("src/boxd/x.ts", `import type { z } from "zod"; export type X = z.ZodType;`),
+    says: /boxd and imports zod/,
+  },
+  {
+    rule: "zod statically in cli",
+    bad: file("src/cli/x.ts", `import { z } from "zod"; z;`),
+    good: file("src/cli/x.ts", `const { z } = await import("zod"); z;`),
+    says: /cli and imports zod/,
+  },
+  {
+    rule: "process.env outside host/env.ts",
+    bad: file("src/daemon/x.ts", `export const x = process.env["HOME"];`),
+    good: file("src/host/env.ts", `export const x = process.env["HOME"];`),
+    says: /reads process\.env/,
+  },
+  {
+    rule: "process.exit outside main",
+    bad: file("src/cli/x.ts", "process.exit(1);"),
+    good: file("src/main/x.ts", "process.exit(1); process.exitCode = 1;"),
+    says: /calls process\.exit/,
+  },
+  {
+    rule: "a bare Error",
+    bad: file("src/core/x.ts", `throw new Error("no");`),
+    good: file("src/core/x.ts", `throw new AgentBoxError("box.not_found", "There is none.");`),
+    says: /bare Error/,
+  },
+];
+
+describe("architecture: a planted violation is reported", () => {
+  it.each(planted)("$rule", ({ bad, good, says }) => {
+    expect(judge(good)).toEqual([]);
+    expect(judge(bad).join("\n")).toMatch(says);
+  });
+
+  it("every folder of src is in the table", () => {
+    const folders = new Set(sources.map(({ path }) => path.split("/")[1] ?? ""));
+    expect([...folders].filter((folder) => !(folder in layers))).toEqual([]);
+  });
+
+  it("zod behind a chain of imports is found", () => {
+    const chain = new Map(
+      [
+        file("src/boxd/a.ts", `import { b } from "../contract/b.ts"; b;`),
+        file("src/contract/b.ts", `import { z } from "zod"; export const b = z;`),
+        file("src/boxd/c.ts", `import type { b } from "../contract/b.ts"; export type C = typeof b;`),
+      ].map((one) => [one.path, one]),
+    );
+    expect(loadedPackages("src/boxd/a.ts", chain).get("zod")).toBe("src/contract/b.ts");
+    expect(loadedPackages("src/boxd/c.ts", chain).get("zod")).toBeUndefined();
+  });
+});

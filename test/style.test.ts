@@ -1,0 +1,77 @@
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { errorCodes } from "../src/base/error-codes.ts";
+import { listRepositoryFiles, readSources, repository } from "./support/source-files.ts";
+
+const sources = readSources("src");
+const program = sources.filter(({ path }) => !path.endsWith(".test.ts"));
+const maxLines = 400;
+
+/** Where code goes that has no home yet, and where rot starts. */
+const homelessName = /(^|[-_.])(utils?|helpers?|managers?|common|misc)([-_.]|$)/;
+const hasHeader = (text: string) => /^(#!.*\n)?\s*(\/\*\*|\/\/)/.test(text);
+
+describe("style of the sources", () => {
+  it("no file is called utils, helpers, manager or common", () => {
+    const isHomeless = (path: string) => homelessName.test(basename(path));
+    expect(["x/utils.ts", "x/box-manager.ts", "x/common.mjs"].filter(isHomeless)).toHaveLength(3);
+    const own = listRepositoryFiles().filter((path) => /^(src|test|scripts|bench)\//.test(path));
+    expect(own.length).toBeGreaterThan(30);
+    expect(own.filter(isHomeless)).toEqual([]);
+  });
+
+  it(`no file is longer than ${maxLines} lines`, () => {
+    const long = sources.map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }));
+    expect(long.filter(({ lines }) => lines > maxLines)).toEqual([]);
+  });
+
+  it("ports, services and drivers say in a header what they guarantee", () => {
+    expect(hasHeader("import x;\n/** late */")).toBe(false);
+    const layered = program.filter(({ path }) => /^src\/(ports|services|drivers)\//.test(path));
+    expect(layered.length).toBeGreaterThan(4);
+    expect(layered.filter(({ text }) => !hasHeader(text)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("style of the error codes", () => {
+  const codes = Object.keys(errorCodes);
+
+  it("every code is used outside the table", () => {
+    const rest = program.filter(({ path }) => path !== "src/base/error-codes.ts");
+    const text = rest.map((file) => file.text).join("\n");
+    expect(codes.filter((code) => !text.includes(`"${code}"`))).toEqual([]);
+  });
+
+  it("every code is documented", () => {
+    const page = readFileSync(join(repository, "docs/reference/errors.md"), "utf8");
+    expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+  });
+});
+
+describe("style of the repository", () => {
+  const registries = ["npmjs", "yarnpkg", "pypi"].map(
+    (name) => new RegExp(`registry\\.${name}\\.|//${name}\\.(org|com)`),
+  );
+  const anyRegistry = /https?:\/\/[^\s"'/]*(registry|artifactory|nexus|verdaccio)[^\s"']*/;
+  // Where this checkout and its owner live; a path of one segment could as well be somebody's example.
+  const places = [repository, homedir()].filter((place) => place.split("/").length > 2);
+
+  const isTainted = (text: string) =>
+    places.some((place) => text.includes(place)) ||
+    [...registries, anyRegistry].some((pattern) => pattern.test(text));
+
+  it("holds no path of a machine and no address of a package registry", () => {
+    // In pieces, because this file is looked at too.
+    expect(isTainted(["https:", "", ["registry", "npmjs", "org"].join("."), "zod"].join("/"))).toBe(true);
+    expect(isTainted(`see ${repository}/x`)).toBe(places.includes(repository));
+    expect(isTainted("an OCI registry is named in the manifest")).toBe(false);
+    const tainted = listRepositoryFiles().filter((path) => {
+      const full = join(repository, path);
+      const stat = statSync(full, { throwIfNoEntry: false });
+      return stat?.isFile() && stat.size < 4 << 20 && isTainted(readFileSync(full, "utf8"));
+    });
+    expect(tainted).toEqual([]);
+  });
+});
