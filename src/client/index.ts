@@ -10,7 +10,7 @@ import type { RouteBodyInput, RouteName, RouteResponse, Routes } from "../contra
 import type { BoxEvent } from "../contract/events.ts";
 import type { Call, Stream, Transport } from "./transport.ts";
 
-export { unixTransport } from "./unix-transport.ts";
+export { preloadStreams, unixTransport } from "./unix-transport.ts";
 export type { Stream, Transport } from "./transport.ts";
 
 type Query = Record<string, string | number | boolean | undefined>;

@@ -1,9 +1,7 @@
 import { request } from "node:http";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { versionHeader } from "../contract/api/headers.ts";
 import type { Answer, Call, Stream, Transport } from "./transport.ts";
-
-/** On every answer, so that a CLI of another version can say so without asking. */
-export const versionHeader = "agentbox-version";
 
 const unreachable = (socketPath: string, error: unknown) =>
   new AgentBoxError(
@@ -71,6 +69,9 @@ function callOverSocket(socketPath: string, call: Call): Promise<Answer> {
     outgoing.end(body);
   });
 }
+
+/** Loads what streams need while something else is waited for. */
+export const preloadStreams = (): Promise<unknown> => import("ws");
 
 async function openSocketStream(socketPath: string, path: string): Promise<Stream> {
   // Loaded here, because most commands never open a stream and every module costs start-up time.

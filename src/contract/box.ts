@@ -56,7 +56,7 @@ export const WorkspaceSpec = z.strictObject({
 });
 export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
 
-export const LifecycleSpec = z.strictObject({
+const LifecycleSpec = z.strictObject({
   ttlMs: z.int().positive().describe("Longest life of one run of the box."),
   idleMs: z.int().positive().optional().describe("Stop after this long without activity."),
   restart: RestartPolicy,

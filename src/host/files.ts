@@ -7,13 +7,14 @@ import { dirname, join } from "node:path";
 export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array,
-  mode = 0o600,
+  { mode = 0o600, owner }: { mode?: number; owner?: { uid: number; gid: number } | undefined } = {},
 ): Promise<void> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString("hex")}.tmp`);
   const file = await open(temporary, "wx", mode);
   try {
     await file.writeFile(content);
     await file.chmod(mode);
+    if (owner) await file.chown(owner.uid, owner.gid);
     await file.sync();
   } finally {
     await file.close();

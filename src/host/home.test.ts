@@ -36,6 +36,10 @@ describe("openHome", () => {
     expect(await modeOf((await openHome(join(dir, "home"), { isRoot: false, uid })).root)).toBe(0o700);
   });
 
+  it("refuses a home that cannot be made, at once", async () => {
+    await expect(openHome("/proc/agentbox/home", me)).rejects.toMatchObject({ code: "home.unsafe" });
+  });
+
   it("refuses a home that others can write", async () => {
     await mkdir(join(dir, "home"));
     for (const mode of [0o770, 0o702]) {

@@ -4,8 +4,8 @@
  */
 import { lstat, mkdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { AgentBoxError } from "../base/errors.ts";
-import { ensureDirectory } from "./files.ts";
+import { AgentBoxError, systemCode } from "../base/errors.ts";
+import { ensureDirectory, pathKind } from "./files.ts";
 
 export interface Home {
   /** The real path; links are resolved once, here. */
@@ -32,7 +32,7 @@ const longestBoxName = 48;
 
 export async function openHome(path: string, owner: HomeOwner): Promise<Home> {
   checkSocketPaths(path);
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeDirectories(path);
   await checkLink(path, owner);
   const root = await realpath(path);
   checkSocketPaths(root);
@@ -59,6 +59,18 @@ export const homePaths = (root: string): Omit<Home, "impassable"> => ({
   boxes: join(root, "boxes"),
   tools: join(root, "tools"),
 });
+
+/** Not with `recursive`: Node tries for ever where mkdir itself answers "no such directory", as it does in /proc. */
+async function makeDirectories(path: string): Promise<void> {
+  for (const each of [...ancestors(path), path]) {
+    try {
+      await mkdir(each, { mode: 0o700 });
+    } catch (error) {
+      // What exists may also be answered with "read-only" or "not permitted".
+      if ((await pathKind(each)) === undefined) throw unsafe(each, `cannot be made (${systemCode(error)})`);
+    }
+  }
+}
 
 function checkSocketPaths(root: string): void {
   const paths = homePaths(root);

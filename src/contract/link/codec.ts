@@ -42,7 +42,7 @@ export function frameHeader(kind: FrameKind, payloadBytes: number): Uint8Array {
 /** Throws on anything that is not JSON text in UTF-8. */
 export const decodeJson = (payload: Uint8Array): unknown => JSON.parse(decoder.decode(payload));
 
-export class FrameError extends Error {}
+class FrameError extends Error {}
 
 /** Turns chunks into frames; throws FrameError on a length or kind that cannot be. */
 export class FrameReader {

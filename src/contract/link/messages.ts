@@ -123,7 +123,6 @@ export const StreamOutput = z.discriminatedUnion("type", [
   }),
 ]);
 export type StreamOutput = z.infer<typeof StreamOutput>;
-export type FileEntry = Extract<StreamOutput, { type: "entry" }>;
 
 // ---- control connection -----------------------------------------------------------------------------------
 

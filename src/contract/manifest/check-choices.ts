@@ -11,7 +11,7 @@ export const checkChoices: Check = (values, context) => [
   ...knownName("E018", ["agent", "name"], values.agent?.name, context.agents),
   ...knownName("E019", ["runtime", "name"], values.runtime?.name, context.runtimes),
   ...sizeFloor(["resources", "memory"], values.resources?.memory, "16MiB"),
-  ...sizeFloor(["resources", "disk"], values.resources?.disk, "1MiB"),
+  ...sizeFloor(["resources", "disk"], values.resources?.disk, "8MiB"),
   ...checkTimes(values, context),
   ...checkWorkspace(values, context),
 ];

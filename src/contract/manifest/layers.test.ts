@@ -66,11 +66,8 @@ describe("layers", () => {
 
 describe("the user config", () => {
   it("may set limits, which a manifest may not", () => {
-    expect(
-      parseUserConfig('[limits]\nmax_ttl = "30d"\n[uids]\nfirst = 200000\ncount = 100', { file: "c" }).config,
-    ).toEqual({
+    expect(parseUserConfig('[limits]\nmax_ttl = "30d"', { file: "c" }).config).toEqual({
       limits: { max_ttl: "30d" },
-      uids: { first: 200_000, count: 100 },
     });
     const { findings } = parseManifest('version = 1\n[limits]\nmax_ttl = "30d"', { file: "m" });
     expect(findings.map((f) => f.code)).toEqual(["E009"]);

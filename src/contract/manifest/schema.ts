@@ -35,7 +35,7 @@ const ResourcesSection = z
     cpus: z.number().min(0.01).max(1_024).optional().describe("Processors, fractions allowed."),
     memory: Size.optional().describe("Most memory of all processes together; at least 16MiB."),
     pids: z.int().min(8).max(4_194_304).optional().describe("Most processes and threads at a time."),
-    disk: Size.optional().describe("Most disk for the workspace and the home; at least 1MiB."),
+    disk: Size.optional().describe("Most disk for the workspace and the home; at least 8MiB."),
   })
   .describe("Limits. A limit that is named here is enforced, or the box is refused.");
 

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { parseArguments } from "./arguments.ts";
+import { manifestFromFlags, parseEnv, parseMount } from "./box-request.ts";
+import { findCommand } from "./table/index.ts";
+
+const flags = (...argv: string[]) => manifestFromFlags(parseArguments(findCommand("run")!, argv), "/here");
+
+describe("manifestFromFlags", () => {
+  it("is nothing when nothing was said", () => {
+    expect(flags()).toBeUndefined();
+  });
+
+  it("turns each flag into its key of the manifest", () => {
+    const typed = [
+      "demo",
+      "--runtime",
+      "memory",
+      "--workspace",
+      "copy",
+      "--carry",
+      "dirty",
+      "--memory",
+      "2GiB",
+      "--cpus",
+      "1.5",
+    ];
+    expect(
+      flags(
+        ...typed,
+        "--pids",
+        "64",
+        "--disk",
+        "1GiB",
+        "--ttl",
+        "1h",
+        "--idle",
+        "5m",
+        "--env",
+        "A=b=c",
+        "--",
+        "x",
+        "-y",
+      ),
+    ).toEqual({
+      agent: { name: "demo", args: ["x", "-y"] },
+      runtime: { name: "memory" },
+      workspace: { mode: "copy", carry: "dirty" },
+      resources: { memory: "2GiB", cpus: 1.5, pids: 64, disk: "1GiB" },
+      lifecycle: { ttl: "1h", idle: "5m" },
+      env: { A: "b=c" },
+    });
+  });
+});
+
+describe("parseMount", () => {
+  it("is read-only unless told, and starts where the person is", () => {
+    expect(parseMount("data:/data", "/here")).toEqual({
+      source: "/here/data",
+      target: "/data",
+      access: "read",
+    });
+    expect(parseMount("/a:/b:rw", "/here")).toEqual({ source: "/a", target: "/b", access: "write" });
+  });
+
+  it.each(["data", "data:rel", "data:/x:rwx", ":/x"])("refuses %s", (text) => {
+    expect(() => parseMount(text, "/here")).toThrow(expect.objectContaining({ code: "input.invalid" }));
+  });
+});
+
+it("refuses variables without a usable name or value", () => {
+  expect(() => parseEnv(["1A=x"])).toThrow(/usable name/);
+  expect(() => parseEnv(["AGENTBOX_TEST_SURELY_NOT_SET"])).toThrow(/not set here/);
+  expect(parseEnv(["EMPTY="])).toEqual({ EMPTY: "" });
+});

@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import { AgentBoxError } from "../base/errors.ts";
+import type { ManifestValues } from "../contract/manifest/schema.ts";
+import { readHostVariable } from "../host/env.ts";
+import type { Arguments } from "./arguments.ts";
+
+type Mount = NonNullable<ManifestValues["mounts"]>[number];
+
+const invalid = (message: string, hint: string) => new AgentBoxError("input.invalid", message, { hint });
+
+/** `K=V`, or `K` for the value it has here: a person who types it has decided. */
+export function parseEnv(pairs: readonly string[]): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    const name = at === -1 ? pair : pair.slice(0, at);
+    const value = at === -1 ? readHostVariable(name) : pair.slice(at + 1);
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw invalid(`--env ${pair} has no usable name.`, "Write --env NAME=VALUE.");
+    if (value === undefined)
+      throw invalid(`The variable ${name} is not set here.`, `Write --env ${name}=VALUE.`);
+    env[name] = value;
+  }
+  return env;
+}
+
+/** `SRC:DST` or `SRC:DST:rw`; the source is looked up from where the person is. */
+export function parseMount(text: string, cwd: string): Mount {
+  const match = /^(.+?):(\/[^:]*)(?::(ro|rw))?$/.exec(text);
+  if (!match)
+    throw invalid(
+      `--mount ${text} is not SOURCE:TARGET or SOURCE:TARGET:rw.`,
+      "The target is an absolute path in the box.",
+    );
+  const [, source, target, access] = match;
+  return { source: resolve(cwd, source!), target: target!, access: access === "rw" ? "write" : "read" };
+}
+
+function parseNumber(args: Arguments, flag: string): number | undefined {
+  const text = args.text(flag);
+  if (text === undefined) return undefined;
+  if (!/^\d+(\.\d+)?$/.test(text))
+    throw invalid(`--${flag} is "${text}", which is not a number.`, `Write --${flag} 2.`);
+  return Number(text);
+}
+
+/** Without what was not said, so that an absent flag does not hide the manifest's value. */
+function said<T extends object>(values: T): T | undefined {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as T);
+}
+
+/** Flags as the part of a manifest they stand for. */
+export function manifestFromFlags(args: Arguments, cwd: string): ManifestValues | undefined {
+  const agentArgs = args.rest && args.rest.length > 0 ? [...args.rest] : undefined;
+  const env = parseEnv(args.list("env"));
+  const mounts = args.list("mount").map((mount) => parseMount(mount, cwd));
+  return said({
+    agent: said({ name: args.positionals[0], args: agentArgs }),
+    workspace: said({ mode: args.text("workspace"), carry: args.text("carry") }),
+    runtime: said({ name: args.text("runtime") }),
+    resources: said({
+      memory: args.text("memory"),
+      cpus: parseNumber(args, "cpus"),
+      pids: args.integer("pids"),
+      disk: args.text("disk"),
+    }),
+    lifecycle: said({ ttl: args.text("ttl"), idle: args.text("idle") }),
+    mounts: mounts.length > 0 ? mounts : undefined,
+    env: Object.keys(env).length > 0 ? env : undefined,
+  }) as ManifestValues | undefined;
+}

@@ -1,0 +1,60 @@
+import type { AgentEntry } from "../contract/agent.ts";
+import type { Client } from "../client/index.ts";
+import type { HostEnv } from "../host/env.ts";
+import type { Arguments } from "./arguments.ts";
+import type { Screen } from "./render/screen.ts";
+
+/** One flag of a command, as data: parsing, help and completion all read it. */
+export interface FlagSpec {
+  readonly type: "switch" | "text" | "list";
+  readonly short?: string;
+  /** What stands for the value in help, such as NAME. */
+  readonly value?: string;
+  readonly summary: string;
+  readonly choices?: readonly string[];
+}
+
+export type CommandGroup = "Work" | "Boxes" | "Look" | "Project" | "Host";
+
+/** One command, as data. Its code is loaded only when it runs, because every module costs start-up time. */
+export interface CommandSpec {
+  readonly name: string;
+  readonly group: CommandGroup;
+  readonly summary: string;
+  /** What follows `agentbox `. */
+  readonly usage: string;
+  readonly examples: readonly string[];
+  readonly flags: Readonly<Record<string, FlagSpec>>;
+  /** Fewest and most arguments. */
+  readonly takes: readonly [number, number];
+  /** Whether what follows `--` is a command that belongs to the box. */
+  readonly takesRest?: boolean;
+  /** What the first argument may be, for completion. */
+  readonly completes?: "box" | "file" | "agent" | readonly string[];
+  /** Whether its exit code is that of a command in the box, so that its own failures need other codes. */
+  readonly passesExitCode?: boolean;
+  load(): Promise<{ run: RunCommand }>;
+}
+
+/** What a command has to work with. */
+export interface CommandContext {
+  readonly command: CommandSpec;
+  readonly args: Arguments;
+  readonly screen: Screen;
+  readonly env: HostEnv;
+  readonly cwd: string;
+  /** The file that was started, so that the daemon can be started from the same one. */
+  readonly program: string;
+  /** Speaks to the daemon; starts one when the first call finds none. */
+  readonly connect: () => Promise<Client>;
+  readonly loadCatalogue: () => Promise<Catalogue>;
+}
+
+/** What main knows by name; handed in, because the command line may not import drivers or agents. */
+export interface Catalogue {
+  readonly agents: Readonly<Record<string, AgentEntry>>;
+  readonly runtimeNames: readonly string[];
+}
+
+/** Resolves to the exit code. */
+export type RunCommand = (context: CommandContext) => Promise<number>;

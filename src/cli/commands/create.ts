@@ -1,0 +1,15 @@
+import type { RunCommand } from "../command.ts";
+import { createBox } from "../create-box.ts";
+import { showWarnings } from "../render/notes.ts";
+
+export const run: RunCommand = async (context) => {
+  const { screen, args } = context;
+  const client = await context.connect();
+  const created = await createBox(context, client, { start: args.isSet("start") });
+  if (screen.isJson) screen.printJson(created);
+  else {
+    screen.print(created.box.name);
+    showWarnings(screen, created);
+  }
+  return 0;
+};

@@ -1,0 +1,99 @@
+import { formatBytes } from "../../base/bytes.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { printable } from "../../base/printable.ts";
+import type { BoxDetails } from "../../contract/api/schemas.ts";
+import type { RunCommand } from "../command.ts";
+import type { Style } from "../render/style.ts";
+import { age, plural, renderTable } from "../render/table.ts";
+import { paintPhase } from "./ls.ts";
+
+export const run: RunCommand = async ({ args, screen, connect }) => {
+  const details = await (await connect()).getBox(args.positionals[0]!);
+  if (screen.isJson) screen.printJson(details);
+  else screen.print(renderDetails(details, Date.now(), screen.style));
+  return 0;
+};
+
+export function renderDetails(details: BoxDetails, nowMs: number, style: Style): string {
+  const sections = [
+    ["Box", factsOf(details, nowMs, style)],
+    ["Limits", limitsOf(details)],
+    ["Inside", insideOf(details)],
+    ["Isolation", isolationOf(details, style)],
+  ] as const;
+  return sections
+    .filter(([, rows]) => rows.length > 0)
+    .map(([title, rows]) => `${style.bold(title)}\n${renderTable(rows, "  ")}`)
+    .join("\n\n");
+}
+
+function factsOf({ box, pid, paths, isConnected }: BoxDetails, nowMs: number, style: Style): string[][] {
+  const { phase } = box.state;
+  const why =
+    "reason" in box.state
+      ? `, ${box.state.reason}`
+      : "message" in box.state
+        ? `: ${printable(box.state.message)}`
+        : "";
+  const link = phase === "running" && !isConnected ? " (supervisor not connected)" : "";
+  return [
+    ["name", style.bold(box.name)],
+    ["state", `${paintPhase(phase, phase, style)}${why} for ${age(box.state.sinceMs, nowMs)}${link}`],
+    ["agent", printable([box.spec.agent.name, ...box.spec.agent.args].join(" "))],
+    ["project", printable(box.projectDir ?? "none")],
+    ["workspace", `${box.spec.workspace.mode}, at ${printable(paths.workspace)}`],
+    [
+      "runtime",
+      `${box.spec.runtime}, as host user ${box.owner.uid}${pid === undefined ? "" : `, process ${pid}`}`,
+    ],
+    ...(box.expiresAtMs === undefined
+      ? []
+      : [["ends in", formatDuration(Math.max(0, box.expiresAtMs - nowMs))]]),
+    ...(box.restarts > 0 ? [["restarts", String(box.restarts)]] : []),
+    ...box.spec.mounts.map((mount) => [
+      "mount",
+      `${printable(mount.source)} at ${printable(mount.target)}, ${mount.readOnly ? "read-only" : "writable"}`,
+    ]),
+  ];
+}
+
+function limitsOf({ box }: BoxDetails): string[][] {
+  const { memoryBytes, cpus, pids, diskBytes } = box.spec.resources;
+  const { ttlMs, idleMs } = box.spec.lifecycle;
+  return [
+    ["memory", memoryBytes === undefined ? "none" : formatBytes(memoryBytes)],
+    ["cpus", cpus === undefined ? "none" : String(cpus)],
+    ["processes", pids === undefined ? "none" : String(pids)],
+    ["disk", diskBytes === undefined ? "none" : formatBytes(diskBytes)],
+    [
+      "life",
+      `${formatDuration(ttlMs)}${idleMs === undefined ? "" : `, or idle for ${formatDuration(idleMs)}`}`,
+    ],
+  ];
+}
+
+function insideOf({ health }: BoxDetails): string[][] {
+  if (health === undefined) return [];
+  return [
+    [
+      "up",
+      `${formatDuration(health.uptimeMs)}, idle for ${formatDuration(health.idleMs)}, ${plural(health.processes, "process", "processes")}`,
+    ],
+    ...health.sessions.map((session) => [
+      `session ${printable(session.id)}`,
+      `${session.state}, ${plural(session.viewers, "viewer")}: ${printable(session.argv.join(" ")).slice(0, 60)}`,
+    ]),
+    ...health.services.map((service) => [
+      `service ${printable(service.name)}`,
+      `${service.state}${service.message ? `: ${printable(service.message)}` : ""}`,
+    ]),
+  ];
+}
+
+const isolationOf = ({ box }: BoxDetails, style: Style): string[][] => [
+  ["tier", box.isolation.tier],
+  ...box.isolation.guarantees.map((guarantee) => [
+    guarantee.name,
+    guarantee.isEnforced ? `${style.green("yes")}  ${guarantee.by}` : `${style.red("no")}   ${guarantee.by}`,
+  ]),
+];

@@ -1,0 +1,39 @@
+/** start, stop, restart, pause and resume: the same shape, one call each. */
+import type { Client } from "../../client/index.ts";
+import type { Box } from "../../contract/box.ts";
+import type { Arguments } from "../arguments.ts";
+import type { RunCommand } from "../command.ts";
+import { withProgress } from "../render/progress.ts";
+import { forEachBox } from "../for-each-box.ts";
+
+interface Verb {
+  readonly doing: string;
+  readonly done: string;
+  call(client: Client, box: string, args: Arguments): Promise<{ box: Box }>;
+}
+
+const verbs: Readonly<Record<string, Verb>> = {
+  start: { doing: "Starting", done: "started", call: (client, box) => client.startBox(box) },
+  stop: {
+    doing: "Stopping",
+    done: "stopped",
+    call: (client, box, args) => {
+      const graceMs = args.durationMs("grace");
+      return client.stopBox(box, graceMs === undefined ? {} : { graceMs });
+    },
+  },
+  restart: { doing: "Restarting", done: "restarted", call: (client, box) => client.restartBox(box) },
+  pause: { doing: "Pausing", done: "paused", call: (client, box) => client.pauseBox(box) },
+  resume: { doing: "Resuming", done: "resumed", call: (client, box) => client.resumeBox(box) },
+};
+
+export const run: RunCommand = async (context) => {
+  const verb = verbs[context.command.name]!;
+  const client = await context.connect();
+  return forEachBox(context, (name) =>
+    withProgress(context.screen, `${verb.doing} ${name}`, async () => {
+      const { box } = await verb.call(client, name, context.args);
+      return { data: box, text: `${verb.done} ${name}` };
+    }),
+  );
+};

@@ -1,0 +1,132 @@
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import { type Client, preloadStreams } from "../../client/index.ts";
+import type { AfterMain, CreatedBox } from "../../contract/api/schemas.ts";
+import type { Arguments } from "../arguments.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
+import { createBox } from "../create-box.ts";
+import { exitCodeOf, showError } from "../render/error.ts";
+import { showKept, showWarnings } from "../render/notes.ts";
+import { attachSession } from "../terminal/attach-session.ts";
+import { commandExitCode } from "../terminal/exit-code.ts";
+import { runCommand } from "../terminal/run-command.ts";
+
+export const run: RunCommand = async (context) => {
+  const { args, screen } = context;
+  if (args.isSet("keep") && args.isSet("rm")) {
+    throw new AgentBoxError("input.invalid", "--keep and --rm exclude each other.", {
+      hint: "Give one of the two.",
+    });
+  }
+  const client = await context.connect();
+  if (args.isSet("detach")) return detach(context, client);
+  const hasArgs = (args.rest?.length ?? 0) > 0;
+  return screen.isInteractive && !hasArgs ? interact(context, client) : execute(context, client);
+};
+
+/** Left running: nothing is passed on, so failures keep their own exit codes. */
+async function detach(context: CommandContext, client: Client): Promise<number> {
+  const { screen } = context;
+  try {
+    const created = await createBox(context, client, {
+      start: true,
+      main: { terminal: true, ...screen.size },
+    });
+    if (screen.isJson) screen.printJson(created);
+    else {
+      screen.print(created.box.name);
+      notes(context, created);
+    }
+    return 0;
+  } catch (error) {
+    showError(screen, error);
+    return exitCodeOf(error, false);
+  }
+}
+
+/** A person at a terminal: the agent is the box's main session, which they can leave and come back to. */
+async function interact(context: CommandContext, client: Client): Promise<number> {
+  const { args, screen } = context;
+  const created = await createBox(context, client, { start: true, main: { terminal: true, ...screen.size } });
+  notes(context, created);
+  const box = created.box.name;
+  try {
+    const outcome = await attachSession(client, screen, {
+      box,
+      session: "main",
+      readOnly: false,
+      isNew: true,
+    });
+    if (outcome.kind === "detached") {
+      screen.note(`\nLeft ${box} running. Come back with: agentbox attach ${box}`);
+      return 0;
+    }
+    await finish(context, client, box, args);
+    return outcome.exitCode;
+  } catch (error) {
+    // The agent was done before anybody could watch; what it printed is in the log.
+    const isOver = isAgentBoxError(error, "box.wrong_phase") || isAgentBoxError(error, "session.not_found");
+    if (!isOver) throw error;
+    return await replay(context, client, box);
+  }
+}
+
+async function replay(context: CommandContext, client: Client, box: string): Promise<number> {
+  for await (const chunk of await client.logs(box, {})) context.screen.streams.stdout.write(chunk);
+  const { box: ended } = await client.getBox(box);
+  await finish(context, client, box, context.args);
+  return ended.state.phase === "stopped" ? (ended.state.exitCode ?? 0) : 0;
+}
+
+async function finish(
+  { screen }: CommandContext,
+  client: Client,
+  box: string,
+  args: Arguments,
+): Promise<void> {
+  if (args.isSet("rm")) await client.removeBox(box, { force: true });
+  else if (!args.isSet("quiet")) showKept(screen, box, "it has ended, its files are there");
+}
+
+/** One command with our stdio and its exit code. */
+async function execute(context: CommandContext, client: Client): Promise<number> {
+  const { args, screen } = context;
+  const timeoutMs = args.durationMs("timeout");
+  const [created, { agents }] = await Promise.all([
+    createBox(context, client, { start: true }),
+    context.loadCatalogue(),
+    preloadStreams(),
+  ]);
+  const { name, spec } = created.box;
+  notes(context, created);
+  const entry = agents[spec.agent.name];
+  const argv = entry?.headless(spec.agent.args);
+  if (argv === undefined) {
+    await client.removeBox(name, { force: true });
+    throw new AgentBoxError("input.invalid", `The agent "${spec.agent.name}" needs a terminal.`, {
+      hint: "Use --detach, or run it at a terminal.",
+    });
+  }
+  const afterMain = fateOf(args);
+  const { exit, isKept } = await runCommand(client, name, screen, {
+    argv: [...argv],
+    env: { ...entry?.env },
+    afterMain,
+    wantsTerminal: screen.isInteractive,
+    wantsInput: !args.isSet("no-stdin"),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+  if (isKept && afterMain !== "keep" && !args.isSet("quiet"))
+    showKept(screen, name, "its workspace has changed");
+  return commandExitCode(exit);
+}
+
+/** A box with a name is meant to stay; one without stays only if there is work in it. */
+function fateOf(args: Arguments): AfterMain {
+  if (args.isSet("rm")) return "remove";
+  return args.isSet("keep") || args.isSet("name") ? "keep" : "remove_if_unchanged";
+}
+
+/** For people; a script's stderr is left to the command it runs. */
+function notes({ args, screen }: CommandContext, created: CreatedBox): void {
+  if (!args.isSet("quiet") && screen.streams.stderr.isTTY) showWarnings(screen, created);
+}

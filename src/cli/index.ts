@@ -1,0 +1,86 @@
+/** The command line: finds the command, runs it, shows what went wrong. Returns the exit code, never exits. */
+import { AgentBoxError } from "../base/errors.ts";
+import { suggest } from "../base/suggest.ts";
+import { readHostEnv } from "../host/env.ts";
+import { parseArguments } from "./arguments.ts";
+import type { Catalogue, CommandSpec } from "./command.ts";
+import { exitCodeOf, showError } from "./render/error.ts";
+import { Screen, type ScreenStreams } from "./render/screen.ts";
+import { commands, findCommand } from "./table/index.ts";
+
+export interface CliOptions {
+  readonly argv: readonly string[];
+  readonly program: string;
+  readonly streams: ScreenStreams;
+  readonly loadCatalogue: () => Promise<Catalogue>;
+}
+
+const aliases: Readonly<Record<string, readonly string[]>> = {
+  "--help": ["help"],
+  "-h": ["help"],
+  "--version": ["version"],
+  "-v": ["version"],
+  list: ["ls"],
+  ps: ["ls"],
+};
+
+export async function runCli(options: CliOptions): Promise<number> {
+  const [typed = "help", ...others] = options.argv;
+  const [name = typed, ...before] = Object.hasOwn(aliases, typed) ? aliases[typed]! : [typed];
+  const argv = [...before, ...others];
+  const env = readHostEnv();
+  const screen = new Screen(options.streams, { isJson: asksForJson(argv), noColor: env.noColor });
+  const outputClosed = new Promise<number>((resolve) => {
+    screen.streams.stdout.on("error", () => (screen.onClosedOutput ? screen.onClosedOutput() : resolve(0)));
+  });
+  return Promise.race([outputClosed, dispatch(name, argv, screen, options)]);
+}
+
+/** Before the flags are parsed, because an error in them is to be shown as JSON, too. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
+}
+
+async function dispatch(
+  name: string,
+  argv: readonly string[],
+  screen: Screen,
+  options: CliOptions,
+): Promise<number> {
+  let command: CommandSpec | undefined;
+  let isParsed = false;
+  try {
+    command = findCommand(name);
+    if (command === undefined) throw unknownCommand(name);
+    const args = parseArguments(command, argv);
+    isParsed = true;
+    if (args.isSet("help")) {
+      const { renderCommandHelp } = await import("./render/help.ts");
+      screen.print(renderCommandHelp(command, screen.style));
+      return 0;
+    }
+    const env = readHostEnv();
+    const { run } = await command.load();
+    const connect = async () => {
+      const { connectToDaemon } = await import("./connect.ts");
+      return connectToDaemon({ env, program: options.program, screen });
+    };
+    const { loadCatalogue, program } = options;
+    return await run({ command, args, screen, env, cwd: process.cwd(), program, connect, loadCatalogue });
+  } catch (error) {
+    showError(screen, error);
+    return exitCodeOf(error, isParsed && command?.passesExitCode === true);
+  }
+}
+
+function unknownCommand(name: string): AgentBoxError {
+  const meant = suggest(
+    name,
+    commands.map((command) => command.name),
+  );
+  return new AgentBoxError("command.unknown", `There is no command "${name}".`, {
+    hint: meant ? `Did you mean: agentbox ${meant}` : "See: agentbox help",
+    facts: { command: name, ...(meant ? { suggestion: meant } : {}) },
+  });
+}

@@ -1,0 +1,52 @@
+import { type ErrorBody, AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { Screen } from "./screen.ts";
+
+interface ShownFinding {
+  readonly code: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly hint: string;
+}
+
+const findingsOf = (body: ErrorBody): readonly ShownFinding[] =>
+  body.code === "manifest.invalid" && Array.isArray(body.facts?.["findings"])
+    ? (body.facts["findings"] as ShownFinding[])
+    : [];
+
+/** What is asked of a person, for `trust.required`. */
+export const requestsOf = (error: AgentBoxError): readonly string[] =>
+  Array.isArray(error.facts?.["requests"]) ? (error.facts["requests"] as unknown[]).map(String) : [];
+
+/** One sentence and one hint on stderr, or the same as JSON. Never a stack. */
+export function showError(screen: Screen, thrown: unknown): void {
+  const error = toAgentBoxError(thrown);
+  const body = error.toBody();
+  if (screen.isJson) {
+    screen.note(JSON.stringify(body));
+    return;
+  }
+  const { red, bold, dim } = screen.errorStyle;
+  // SECURITY: messages quote names and paths that a repository or a box has chosen.
+  screen.note(`${bold(red(`error[${body.code}]`))}: ${printable(body.message)}`);
+  const findings = findingsOf(body);
+  // A single one is the message itself.
+  for (const finding of findings.length > 1 ? findings : []) {
+    screen.note(`  ${finding.line}:${finding.column}  ${finding.code}  ${printable(finding.message)}`);
+  }
+  if (body.code === "trust.required") {
+    for (const request of requestsOf(error)) screen.note(`  • ${printable(request)}`);
+  }
+  if (body.hint !== undefined) screen.note(`${dim("hint:")} ${printable(body.hint)}`);
+}
+
+/**
+ * The exit code of a failure. A command that passes on the exit code of what ran in the box keeps its own
+ * failures apart, as `env`, `timeout` and container engines do.
+ */
+export function exitCodeOf(thrown: unknown, passesExitCode: boolean): number {
+  const error = toAgentBoxError(thrown);
+  if (!passesExitCode) return error.exitCode;
+  return error.code.startsWith("exec.") ? error.exitCode : 125;
+}

@@ -1,0 +1,106 @@
+import type { CommandSpec } from "../command.ts";
+import { boxFlags, follow } from "./flags.ts";
+
+const boxCommand = (
+  name: string,
+  summary: string,
+  load: CommandSpec["load"],
+  more: Partial<Pick<CommandSpec, "flags" | "takes" | "usage" | "examples">> = {},
+): CommandSpec => ({
+  name,
+  group: "Boxes",
+  summary,
+  usage: `${name} BOX…`,
+  examples: [`agentbox ${name} shop`],
+  flags: {},
+  takes: [1, Infinity],
+  completes: "box",
+  load,
+  ...more,
+});
+
+const lifecycle = () => import("../commands/lifecycle.ts");
+
+export const boxes: readonly CommandSpec[] = [
+  boxCommand("create", "Make a box without starting anything in it.", () => import("../commands/create.ts"), {
+    usage: "create [AGENT] [flags]",
+    examples: ["agentbox create shell --name shop --memory 2GiB"],
+    flags: { ...boxFlags, start: { type: "switch", summary: "Start it, too." } },
+    takes: [0, 1],
+  }),
+  boxCommand("start", "Start a stopped box.", lifecycle),
+  boxCommand("stop", "Ask a box to end, then make it.", lifecycle, {
+    usage: "stop BOX… [--grace TIME]",
+    examples: ["agentbox stop shop --grace 30s"],
+    flags: { grace: { type: "text", value: "TIME", summary: "Time between asking and making." } },
+  }),
+  boxCommand("restart", "Stop and start a box.", lifecycle),
+  boxCommand("pause", "Freeze everything in a box.", lifecycle),
+  boxCommand("resume", "Let a paused box go on.", lifecycle),
+  boxCommand("rm", "Remove a box and its files.", () => import("../commands/rm.ts"), {
+    usage: "rm BOX… [--force]",
+    examples: ["agentbox rm shop", "agentbox rm --force shop old"],
+    flags: { force: { type: "switch", short: "f", summary: "Also when it is running." } },
+  }),
+  boxCommand("prune", "Remove all stopped boxes.", () => import("../commands/prune.ts"), {
+    usage: "prune [--older-than TIME] [--dry-run] [--yes]",
+    examples: ["agentbox prune --dry-run", "agentbox prune --older-than 7d --yes"],
+    flags: {
+      "older-than": {
+        type: "text",
+        value: "TIME",
+        summary: "Only boxes that stopped at least this long ago.",
+      },
+      "dry-run": { type: "switch", summary: "Only say what would be removed." },
+      yes: { type: "switch", short: "y", summary: "Do not ask." },
+    },
+    takes: [0, 0],
+  }),
+];
+
+const lookCommands: readonly CommandSpec[] = [
+  {
+    ...boxCommand("ls", "List all boxes.", () => import("../commands/ls.ts")),
+    usage: "ls",
+    examples: ["agentbox ls", "agentbox ls --json"],
+    takes: [0, 0],
+  },
+  {
+    ...boxCommand("inspect", "Show everything about a box.", () => import("../commands/inspect.ts")),
+    takes: [1, 1],
+    usage: "inspect BOX",
+  },
+  {
+    ...boxCommand("logs", "Show what a session or service has printed.", () => import("../commands/logs.ts")),
+    usage: "logs BOX [flags]",
+    examples: ["agentbox logs shop --tail 50 -f", "agentbox logs shop --source service:web"],
+    flags: {
+      follow: follow("Go on as more is printed."),
+      tail: { type: "text", value: "N", summary: "Only the last lines." },
+      source: { type: "text", value: "NAME", summary: "main, another session, or service:NAME." },
+    },
+    takes: [1, 1],
+  },
+  {
+    ...boxCommand("stats", "Show what boxes use.", () => import("../commands/stats.ts")),
+    usage: "stats [BOX…] [--watch]",
+    examples: ["agentbox stats", "agentbox stats shop --watch"],
+    flags: { watch: { type: "switch", short: "w", summary: "Again every two seconds." } },
+    takes: [0, Infinity],
+  },
+  {
+    ...boxCommand("events", "Show what has happened.", () => import("../commands/events.ts")),
+    usage: "events [flags]",
+    examples: ["agentbox events --box shop", "agentbox events -f --json"],
+    flags: {
+      follow: follow("Go on as more happens."),
+      after: { type: "text", value: "ID", summary: "Only events after this one." },
+      box: { type: "text", value: "BOX", summary: "Only events of this box." },
+      type: { type: "text", value: "TYPE", summary: "Only events of this type, such as box.started." },
+      limit: { type: "text", value: "N", summary: "At most so many; 50 unless told." },
+    },
+    takes: [0, 0],
+  },
+];
+
+export const look: readonly CommandSpec[] = lookCommands.map((spec) => ({ ...spec, group: "Look" }));

@@ -1,0 +1,34 @@
+import type { FlagSpec } from "../command.ts";
+
+/** What a box is made from; `run` and `create` share them. Each one is a key of the manifest. */
+export const boxFlags: Readonly<Record<string, FlagSpec>> = {
+  name: { type: "text", value: "NAME", summary: "Name of the box, such as team-app-backend." },
+  runtime: { type: "text", value: "NAME", summary: "What the box is made of; see agentbox doctor." },
+  workspace: {
+    type: "text",
+    value: "MODE",
+    choices: ["clone", "copy", "mount", "empty"],
+    summary: "Where the work comes from: clone, copy, mount or empty.",
+  },
+  carry: {
+    type: "text",
+    value: "WHAT",
+    choices: ["none", "dirty"],
+    summary: "dirty: uncommitted work comes along.",
+  },
+  env: { type: "list", short: "e", value: "K=V", summary: "Set a variable in the box; K alone takes yours." },
+  mount: {
+    type: "list",
+    value: "SRC:DST[:rw]",
+    summary: "Show a host directory in the box, read-only unless :rw.",
+  },
+  memory: { type: "text", value: "SIZE", summary: "Most memory, such as 2GiB." },
+  cpus: { type: "text", value: "N", summary: "Processors, such as 1.5." },
+  pids: { type: "text", value: "N", summary: "Most processes." },
+  disk: { type: "text", value: "SIZE", summary: "Most disk for workspace and home." },
+  ttl: { type: "text", value: "TIME", summary: "Longest life of one run, such as 8h." },
+  idle: { type: "text", value: "TIME", summary: "Stop after this long without activity." },
+  trust: { type: "text", value: "DIGEST", summary: "Agree to exactly these requests of the manifest." },
+};
+
+export const follow = (what: string): FlagSpec => ({ type: "switch", short: "f", summary: what });

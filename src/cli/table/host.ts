@@ -1,0 +1,76 @@
+import type { CommandSpec } from "../command.ts";
+import { follow } from "./flags.ts";
+
+export const host: readonly CommandSpec[] = [
+  {
+    name: "doctor",
+    group: "Host",
+    summary: "Say what works on this host, what does not, and the fix.",
+    usage: "doctor [--prove]",
+    examples: ["agentbox doctor", "agentbox doctor --prove"],
+    flags: {
+      prove: { type: "switch", summary: "Start a box and show each guarantee holding." },
+      runtime: { type: "text", value: "NAME", summary: "With --prove: the runtime to test." },
+    },
+    takes: [0, 0],
+    load: () => import("../commands/doctor.ts"),
+  },
+  {
+    name: "daemon",
+    group: "Host",
+    summary: "Start, stop or look at the daemon; boxes go on without it.",
+    usage: "daemon start|stop|status|logs|run",
+    examples: ["agentbox daemon status --json", "agentbox daemon logs -f"],
+    flags: {
+      follow: follow("With logs: go on as more is written."),
+      tail: { type: "text", value: "N", summary: "With logs: only the last lines." },
+    },
+    takes: [1, 1],
+    completes: ["start", "stop", "status", "logs", "run"],
+    load: () => import("../commands/daemon.ts"),
+  },
+  {
+    name: "tour",
+    group: "Host",
+    summary: "Watch a demo agent at work, and what a box refuses it.",
+    usage: "tour",
+    examples: ["agentbox tour"],
+    flags: { runtime: { type: "text", value: "NAME", summary: "The runtime to use." } },
+    takes: [0, 0],
+    load: () => import("../commands/tour.ts"),
+  },
+  {
+    name: "completion",
+    group: "Host",
+    summary: "Print shell completion.",
+    usage: "completion bash|zsh|fish",
+    examples: [
+      "source <(agentbox completion bash)",
+      "agentbox completion fish > ~/.config/fish/completions/agentbox.fish",
+    ],
+    flags: {},
+    takes: [1, 1],
+    completes: ["bash", "zsh", "fish"],
+    load: () => import("../commands/completion.ts"),
+  },
+  {
+    name: "version",
+    group: "Host",
+    summary: "Print the version.",
+    usage: "version",
+    examples: ["agentbox version --json"],
+    flags: {},
+    takes: [0, 0],
+    load: () => import("../commands/version.ts"),
+  },
+  {
+    name: "help",
+    group: "Host",
+    summary: "Show help for a command.",
+    usage: "help [COMMAND]",
+    examples: ["agentbox help run"],
+    flags: {},
+    takes: [0, 1],
+    load: () => import("../commands/help.ts"),
+  },
+];

@@ -1,0 +1,11 @@
+/** Every command, in the order help shows them. */
+import type { CommandSpec } from "../command.ts";
+import { boxes, look } from "./boxes.ts";
+import { host } from "./host.ts";
+import { project } from "./project.ts";
+import { work } from "./work.ts";
+
+export const commands: readonly CommandSpec[] = [...work, ...boxes, ...look, ...project, ...host];
+
+export const findCommand = (name: string): CommandSpec | undefined =>
+  commands.find((command) => command.name === name);

@@ -1,0 +1,11 @@
+/** The only place that names concrete drivers. Literal imports: each becomes a chunk that is loaded when it is used. */
+import type { RuntimeModule } from "../ports/runtime.ts";
+import type { StoreModule } from "../ports/store.ts";
+
+export const runtimeModules = {
+  bubblewrap: async () => (await import("../drivers/runtime/bubblewrap/index.ts")).default,
+  memory: async () => (await import("../drivers/runtime/memory/index.ts")).default,
+} as const satisfies Record<string, () => Promise<RuntimeModule>>;
+
+export const loadStore = async (): Promise<StoreModule> =>
+  (await import("../drivers/store/sqlite/index.ts")).default;

@@ -1,0 +1,133 @@
+/** Puts the daemon together: the one place where ports meet their implementations. */
+import { once } from "node:events";
+import { readFile, realpath, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { messageOf } from "../base/errors.ts";
+import { agents } from "../agents/index.ts";
+import { Core, type HostFacts, type Owners } from "../core/context.ts";
+import { linkReactions } from "../core/link-reactions.ts";
+import { reconcile } from "../core/reconcile.ts";
+import { watchLifetimes } from "../core/watch-lifetimes.ts";
+import { openMetrics } from "../daemon/metrics.ts";
+import { createApiServer } from "../daemon/server.ts";
+import { systemClock, systemIds } from "../host/clock.ts";
+import { acquireDaemonLock } from "../host/daemon-lock.ts";
+import { type HostEnv, readHostEnv } from "../host/env.ts";
+import { type Home, openHome } from "../host/home.ts";
+import { type Logger, openLogger } from "../host/logger.ts";
+import { readUserRange } from "../host/user-range.ts";
+import { openBoxLogs } from "../services/box-logs/index.ts";
+import { openLinks } from "../services/link/index.ts";
+import { openStorage } from "../services/storage/index.ts";
+import { stageToolchain } from "../services/toolchain/index.ts";
+import { openWorkspaces } from "../services/workspace/index.ts";
+import { loadStore, runtimeModules } from "./builtins.ts";
+import { examineHost } from "./doctor.ts";
+import { openRuntimes } from "./runtimes.ts";
+import { version } from "../base/version.ts";
+
+/** `boxdBuild` is the directory of the built boxd. */
+export async function runDaemon(boxdBuild: URL): Promise<number> {
+  // SECURITY: nothing this process makes is open to others unless a mode says so.
+  process.umask(0o077);
+  const env = readHostEnv();
+  const logger = openLogger(env.logLevel);
+  // One request that goes wrong in a way nobody thought of must not take all the others with it.
+  process.on("uncaughtException", (error) =>
+    logger.error({ error: error.stack ?? error.message }, "uncaught exception"),
+  );
+  process.on("unhandledRejection", (reason) =>
+    logger.error({ error: String(reason) }, "unhandled rejection"),
+  );
+
+  const home = await openHome(env.agentboxHome, env);
+  await using _lock = await acquireDaemonLock(home);
+  await using store = await (await loadStore()).open(home.store);
+  await using runtimes = openRuntimes(runtimeModules, home.boxes);
+  const storage = await openStorage({ boxesDir: home.boxes, isRoot: env.isRoot });
+  const core = new Core(
+    {
+      store,
+      storage,
+      runtimes,
+      agents,
+      workspaces: openWorkspaces(env),
+      links: openLinks({ ids: systemIds, clock: systemClock, logger }),
+      logs: openBoxLogs((box) => join(home.boxes, box, "logs")),
+      tools: await stageToolchain({
+        toolsDir: home.tools,
+        boxdSource: fileURLToPath(boxdBuild),
+        nodeSource: await realpath(process.execPath),
+        isRoot: env.isRoot,
+      }),
+      owners: await ownersOf(env),
+      host: await hostFacts(env, home),
+      clock: systemClock,
+      ids: systemIds,
+      report: (facts, message) => logger.warn(facts, message),
+    },
+    linkReactions,
+  );
+  await reconcile(core);
+  await serve(core, home, logger, () => examineHost(runtimes, storage, home.root));
+  return 0;
+}
+
+/** Serves until somebody asks the daemon to end. Boxes go on without it. */
+async function serve(
+  core: Core,
+  home: Home,
+  logger: Logger,
+  doctor: () => ReturnType<typeof examineHost>,
+): Promise<void> {
+  const stopWatching = watchLifetimes(core);
+  const stopRequest = new AbortController();
+  const server = createApiServer({
+    core,
+    logger,
+    metrics: openMetrics(core),
+    version,
+    startedAtMs: Date.now(),
+    home: home.root,
+    doctor,
+    requestStop: () => stopRequest.abort(),
+  });
+  // We hold the lock, so a socket that is here belongs to a daemon that is dead.
+  await rm(home.socket, { force: true });
+  server.listen(home.socket);
+  await once(server, "listening");
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopRequest.abort());
+  process.on("SIGHUP", () => undefined);
+  logger.info({ home: home.root, pid: process.pid, version }, "daemon started");
+
+  if (!stopRequest.signal.aborted) await once(stopRequest.signal, "abort");
+  stopWatching();
+  await core
+    .note("daemon.stopped", undefined)
+    .catch((error: unknown) => logger.error({ error: messageOf(error) }, "last event lost"));
+  server.close();
+  server.closeAllConnections();
+  await rm(home.socket, { force: true });
+  await Promise.all([...core.live.values()].map(({ link }) => link[Symbol.asyncDispose]()));
+  logger.info({}, "daemon stopped");
+}
+
+const ownersOf = async (env: HostEnv): Promise<Owners> =>
+  env.isRoot
+    ? { kind: "range", ...(await readUserRange()) }
+    : { kind: "self", owner: { uid: env.uid, gid: env.gid } };
+
+async function hostFacts(env: HostEnv, home: Home): Promise<HostFacts> {
+  return {
+    userHome: env.userHome,
+    agentboxHome: home.root,
+    bootId: (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim(),
+    realPath: (path) => realpath(path).catch(() => undefined),
+    readUserConfig: () =>
+      readFile(home.config, "utf8").then(
+        (text) => ({ file: home.config, text }),
+        () => undefined,
+      ),
+  };
+}

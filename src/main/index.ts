@@ -1,0 +1,41 @@
+/** Where the program starts: the daemon, or a command. The only file that ends the process. */
+const [, program = "", ...argv] = process.argv;
+
+const isDaemon = argv.length === 2 && argv[0] === "daemon" && argv[1] === "run";
+const code = isDaemon ? await runDaemonProcess() : await runCommand();
+
+// What was written must be out before the process ends, or a pipe loses its tail.
+await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+process.exit(code);
+
+async function runDaemonProcess(): Promise<number> {
+  const { closeInheritedFiles } = await import("../host/inherited-files.ts");
+  closeInheritedFiles();
+  const { runDaemon } = await import("./daemon.ts");
+  const { toAgentBoxError } = await import("../base/errors.ts");
+  try {
+    // This file is the entry of the bundle, so what was built with it lies beside it.
+    return await runDaemon(new URL("./boxd/", import.meta.url));
+  } catch (thrown) {
+    // stderr is the daemon's log file, where the command that started it looks for the reason.
+    const error = toAgentBoxError(thrown, "daemon.start_failed");
+    process.stderr.write(`error[${error.code}]: ${error.message}${error.hint ? ` ${error.hint}` : ""}\n`);
+    return error.exitCode;
+  }
+}
+
+async function runCommand(): Promise<number> {
+  const { runCli } = await import("../cli/index.ts");
+  return runCli({
+    argv,
+    program,
+    streams: process,
+    loadCatalogue,
+  });
+}
+
+async function loadCatalogue() {
+  const { agents } = await import("../agents/index.ts");
+  const { runtimeModules } = await import("./builtins.ts");
+  return { agents, runtimeNames: Object.keys(runtimeModules) };
+}
