@@ -136,6 +136,21 @@ describe("a main session", () => {
   });
 });
 
+describe("a restart of a box with a main session", () => {
+  it("is not undone by the end of the session before", async () => {
+    const { box } = await createOn(core, { name: "a-box", main: { ...main, argv: ["sleep", "60"] } });
+    const [before] = (await core.live.get("a-box")!.link.health()).sessions;
+    const restarting = restartBox(core, "a-box");
+    // The old run's last words come while the restart is under way, and wait for it.
+    core.reactions.sessionEnded(box, { ...before!, state: "ended", exitCode: null, signal: "HUP" });
+    await restarting;
+    // A use case of the same box waits its turn, so after this one the last words have been dealt with.
+    await pauseBox(core, "a-box");
+    expect(await phaseOf("a-box")).toBe("paused");
+    expect(await eventTypes(core, "a-box")).not.toContain("session.ended");
+  });
+});
+
 describe("what happens to a box when its command has ended", () => {
   it.each([
     ["keep", true],

@@ -18,11 +18,12 @@ import {
   withRuntimeContext,
 } from "../../src/ports/runtime.conformance.ts";
 import { waitForFile } from "../../src/ports/runtime-context.ts";
+import { itUnless } from "../support/skipping.ts";
 import { bundleScript } from "./bundle.ts";
 
 const isRoot = process.getuid!() === 0;
 const probe = await bubblewrap.probe();
-const skipReason = probe.status === "ready" ? "" : ` (skipped: ${probe.reason})`;
+const missing = probe.status === "ready" ? undefined : probe.reason;
 
 const findCompiler = (): string | undefined =>
   ["/usr/bin/cc", "/usr/bin/gcc", "/usr/bin/clang"].find((path) => {
@@ -73,8 +74,8 @@ async function startAndKill(
   await once(child, "exit");
 }
 
-describe.skipIf(skipReason !== "")(`bubblewrap${skipReason}`, () => {
-  it("keeps a box whose starter was killed", () =>
+describe("bubblewrap", () => {
+  itUnless(missing)("keeps a box whose starter was killed", () =>
     withContext(async ({ makeBox, boxesDir, reopen }) => {
       const box = await makeBox("orphan");
       await startAndKill(boxesDir, box, "started");
@@ -83,7 +84,8 @@ describe.skipIf(skipReason !== "")(`bubblewrap${skipReason}`, () => {
       expect(await runtime.find("orphan")).toMatchObject({ phase: "running" });
       await runtime.stop("orphan", { graceMs: 5_000 });
       expect(await runtime.find("orphan")).toMatchObject({ phase: "stopped", exitCode: 0 });
-    }));
+    }),
+  );
 
   it.each([0, 3, 6, 10, 15, 20, 30, 45])(
     "leaves nothing unknown when its starter is killed %i ms into a start",
@@ -100,7 +102,7 @@ describe.skipIf(skipReason !== "")(`bubblewrap${skipReason}`, () => {
       }),
   );
 
-  it("does not take a stranger with a reused pid for the box", () =>
+  itUnless(missing)("does not take a stranger with a reused pid for the box", () =>
     withContext(async ({ runtime, makeBox }) => {
       const box = await makeBox("reused");
       const { pid } = await runtime.start(box);
@@ -117,9 +119,10 @@ describe.skipIf(skipReason !== "")(`bubblewrap${skipReason}`, () => {
       expect(stranger.exitCode).toBeNull();
       expect(stranger.signalCode).toBeNull();
       stranger.kill("SIGKILL");
-    }));
+    }),
+  );
 
-  it("hands no open file of its starter to the box", () =>
+  itUnless(missing)("hands no open file of its starter to the box", () =>
     withContext(async ({ runtime, makeBox }) => {
       // Opened without close-on-exec by a shell that then becomes the starter.
       const box = await makeBox("sealed", {
@@ -160,9 +163,10 @@ describe.skipIf(skipReason !== "")(`bubblewrap${skipReason}`, () => {
       child.kill("SIGKILL");
       await once(child, "exit");
       await runtime.remove("sealed");
-    }));
+    }),
+  );
 
-  it("holds a box to its number of processes, and its neighbours to theirs", () =>
+  itUnless(missing)("holds a box to its number of processes, and its neighbours to theirs", () =>
     withContext(async ({ runtime, makeBox }) => {
       const script = `const { spawn } = require("node:child_process"), fs = require("node:fs");
         let born = 0, refused = 0;
@@ -182,11 +186,11 @@ describe.skipIf(skipReason !== "")(`bubblewrap${skipReason}`, () => {
       expect(narrow.born).toBeLessThan(50);
       // The control: as many again beside it, because the limit is the box's own.
       expect(await forks("wide", 400)).toEqual({ born: 80, refused: 0 });
-    }));
+    }),
+  );
 
-  const canLimitMemory = isRoot;
-  it.skipIf(!canLimitMemory)(
-    `ends a program that takes too much memory, not the box${canLimitMemory ? "" : " (needs control groups)"}`,
+  itUnless(missing ?? (isRoot ? undefined : "needs control groups"))(
+    "ends a program that takes too much memory, not the box",
     () =>
       withContext(async ({ runtime, makeBox }) => {
         const script = `const { spawnSync } = require("node:child_process"), fs = require("node:fs");
@@ -205,8 +209,8 @@ describe.skipIf(skipReason !== "")(`bubblewrap${skipReason}`, () => {
   );
 
   const compiler = findCompiler();
-  it.skipIf(compiler === undefined)(
-    `filters system calls${compiler === undefined ? " (skipped: no C compiler)" : ""}`,
+  itUnless(missing ?? (compiler === undefined ? "there is no C compiler" : undefined))(
+    "filters system calls",
     () =>
       withContext(async ({ runtime, makeBox }) => {
         const program = join(scratchDir, "calls");

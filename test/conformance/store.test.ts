@@ -13,6 +13,7 @@ import sqlite from "../../src/drivers/store/sqlite/index.ts";
 import { run } from "../../src/host/run.ts";
 import { sampleBox, sampleEvent, storeCases } from "../../src/ports/store.conformance.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { itUnless } from "../support/skipping.ts";
 
 let dir: string;
 let serial = 0;
@@ -203,8 +204,8 @@ describe("store sqlite, with files that are not its own", () => {
     await expect(sqlite.open(missing)).rejects.toMatchObject({ code: "store.failed" });
   });
 
-  it.skipIf(!isRoot)(
-    `a full disk is store.disk_full and loses nothing${isRoot ? "" : " (needs root for a tmpfs)"}`,
+  itUnless(isRoot ? undefined : "needs root for a tmpfs")(
+    "a full disk is store.disk_full and loses nothing",
     async () => {
       const mount = await mkdtemp(join(dir, "full-"));
       expect((await run(["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", mount])).code).toBe(0);
