@@ -1,6 +1,6 @@
 /**
  * Every way AgentBox can refuse, in one closed table. `status` is the HTTP answer, `exit` the exit code of the
- * CLI. docs/errors.md is generated from this file, and a test fails when a code is not used anywhere.
+ * CLI. docs/reference/errors.md is generated from this file, and a test fails when a code is not used anywhere.
  */
 export interface ErrorCodeFacts {
   readonly status: number;
@@ -43,7 +43,6 @@ export const errorCodes = {
   "session.exists": code(409, 4, "The box has a session of this name already."),
   "exec.not_found": code(404, 127, "The command does not exist in the box."),
   "exec.not_executable": code(400, 126, "The command cannot be executed in the box."),
-  "exec.timed_out": code(504, 124, "The command ran longer than its time limit."),
   "runtime.unknown": code(404, 3, "There is no such runtime."),
   "runtime.absent": code(503, 6, "The runtime is not installed on this host."),
   "runtime.broken": code(503, 6, "The runtime is installed but does not work on this host."),

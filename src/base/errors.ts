@@ -53,14 +53,10 @@ export class AgentBoxError extends Error {
 
   static fromBody(body: unknown): AgentBoxError {
     const { code, message, hint, facts } = (body ?? {}) as Partial<ErrorBody>;
-    return new AgentBoxError(
-      isErrorCode(code) ? code : "internal.unexpected",
-      message ?? "No details.",
-      {
-        hint,
-        facts,
-      },
-    );
+    return new AgentBoxError(isErrorCode(code) ? code : "internal.unexpected", message ?? "No details.", {
+      hint,
+      facts,
+    });
   }
 }
 

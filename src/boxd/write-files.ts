@@ -62,16 +62,20 @@ class ReceivingFiles {
       return;
     }
     await using root = await parent.ensure(name);
-    await this.#tree(root, first);
+    // The destination is new and takes the place of the directory that is sent.
+    await this.#tree(root, first, first.path);
   }
 
-  async #tree(root: SafeDirectory, first: Entry): Promise<void> {
+  async #tree(root: SafeDirectory, first: Entry, renamed = ""): Promise<void> {
     for (let entry: Entry | undefined = first; entry; entry = await this.#nextEntry()) {
-      if (entry === first && entry.path === "" && entry.kind === "dir") {
+      if (entry === first && entry.path === renamed && entry.kind === "dir") {
         this.entries += 1;
         continue;
       }
       const parts = entryParts(entry.path);
+      if (renamed !== "" && parts.shift() !== renamed)
+        throw protocolError("an entry outside of the directory that is sent");
+      if (parts.length === 0) throw protocolError("the directory that is sent comes twice");
       const name = parts.pop()!;
       await within(root, parts, async (parent) => {
         await this.#put(parent, name, entry);

@@ -134,7 +134,7 @@ async function requireEnforceable(core: Core, spec: BoxSpec): Promise<Isolation>
     {
       name: "disk limit",
       isEnforced: disk.canEnforce && spec.resources.diskBytes !== undefined,
-      by: disk.by,
+      by: spec.resources.diskBytes === undefined && disk.canEnforce ? "no limit was asked for" : disk.by,
     },
   ];
   for (const limit of spec.resources.required) {

@@ -6,11 +6,12 @@ import { restartLater } from "./restart-box.ts";
 import { halt } from "./stop-box.ts";
 
 /** The agent's session has ended: the box ends with it, or comes back as its restart policy says. */
-export function finishMain(core: Core, { name, incarnation }: Box, session: SessionStatus): Promise<void> {
+export function finishMain(core: Core, { name }: Box, session: SessionStatus): Promise<void> {
+  const live = core.live.get(name);
   return core.locked(name, async () => {
     const box = await core.ports.store.findBox(name);
-    // Told twice (a notice and the next health message), or stopped in between: there is nothing left to do.
-    if (!box || box.incarnation !== incarnation || box.state.phase !== "running" || !box.main) return;
+    // Told twice (a notice and the next health message), or of a run that is over: there is nothing left to do.
+    if (!box?.main || box.state.phase !== "running" || core.live.get(name) !== live) return;
     const exitCode = session.exitCode ?? undefined;
     const ended = core.event("session.ended", box, { session: "main", exitCode, signal: session.signal });
     const decision = decideRestart(box, box.spec.lifecycle.restart, {

@@ -59,7 +59,7 @@ export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<vo
   await becomeRunning(core, box, link, "box.adopted");
 }
 
-export function runtimeBox(core: Core, box: Box): RuntimeBox {
+function runtimeBox(core: Core, box: Box): RuntimeBox {
   const dirs = core.ports.storage.dirs(box.name);
   const { workspace } = box.spec;
   return {

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { z } from "zod";
 import { AgentBoxError, toAgentBoxError } from "../base/errors.ts";
+import { versionHeader } from "../contract/api/headers.ts";
 import type { RouteName } from "../contract/api/routes.ts";
 import type { Core } from "../core/context.ts";
 import type { Logger } from "../host/logger.ts";
@@ -64,6 +65,7 @@ const locate = (request: IncomingMessage): { match: Match; url: URL } => {
 async function answer(deps: ServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const startedAt = performance.now();
   let name: RouteName | "none" = "none";
+  response.setHeader(versionHeader, deps.version);
   try {
     const { match, url } = locate(request);
     name = match.name;

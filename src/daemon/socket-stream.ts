@@ -1,4 +1,5 @@
 import type { WebSocket } from "ws";
+import { deferred } from "../base/deferred.ts";
 import { type AgentBoxError, toAgentBoxError } from "../base/errors.ts";
 import type { StreamAnswer } from "../contract/api/schemas.ts";
 import { StreamInput } from "../contract/link/messages.ts";
@@ -17,39 +18,60 @@ export function sendError(socket: WebSocket, error: unknown): AgentBoxError {
   return known;
 }
 
-/** The first message of a client, as JSON; whatever else it sends waits until somebody listens. */
-export function firstMessage(socket: WebSocket, timeoutMs: number): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => finish(() => reject(new SyntaxError("no request came in time"))),
-      timeoutMs,
-    );
-    const finish = (settle: () => void): void => {
-      clearTimeout(timer);
-      socket.off("message", onMessage);
-      socket.off("close", onClose);
-      // What follows must not be lost while the box is being asked.
-      socket.pause();
-      settle();
-    };
-    const onClose = (): void => finish(() => reject(new SyntaxError("the connection was closed")));
-    const onMessage = (data: Buffer, isBinary: boolean): void =>
-      finish(() => {
-        try {
-          if (isBinary) throw new SyntaxError("the request must be text");
-          resolve(JSON.parse(data.toString()));
-        } catch (error) {
-          reject(error);
-        }
-      });
-    socket.on("message", onMessage);
+interface Message {
+  readonly data: Buffer;
+  readonly isBinary: boolean;
+}
+
+/**
+ * What a client sends, in order. A client does not wait between its request and its first input, and one chunk of
+ * the connection may hold both: what nobody listens to yet is kept, not lost.
+ */
+export class Inbox {
+  readonly #waiting: Message[] = [];
+  #listener: ((message: Message) => void) | undefined;
+
+  constructor(socket: WebSocket) {
+    socket.on("message", (data: Buffer, isBinary: boolean) => {
+      if (this.#listener) this.#listener({ data, isBinary });
+      else this.#waiting.push({ data, isBinary });
+      // The rest stays in the connection until the box can take it.
+      if (!this.#listener) socket.pause();
+    });
+  }
+
+  listen(listener: (message: Message) => void): void {
+    this.#listener = listener;
+    for (const message of this.#waiting.splice(0)) listener(message);
+  }
+
+  /** The first message, which says what is wanted. */
+  first(socket: WebSocket, timeoutMs: number): Promise<unknown> {
+    const { promise, resolve, reject } = deferred<unknown>();
+    const timer = setTimeout(() => reject(new SyntaxError("no request came in time")), timeoutMs);
+    const onClose = (): void => reject(new SyntaxError("the connection was closed"));
     socket.on("close", onClose);
-  });
+    this.listen(({ data, isBinary }) => {
+      this.#listener = undefined;
+      socket.pause();
+      try {
+        if (isBinary) throw new SyntaxError("the request must be text");
+        resolve(JSON.parse(data.toString()));
+      } catch (error) {
+        reject(error);
+      }
+    });
+    return promise.finally(() => {
+      clearTimeout(timer);
+      socket.off("close", onClose);
+    });
+  }
 }
 
 /** Joins a client and a stream into a box, with back pressure both ways. Resolves when the stream is over. */
 export function relay(
   socket: WebSocket,
+  inbox: Inbox,
   stream: LinkStream,
   onMessage: (message: StreamAnswer) => void,
 ): Promise<void> {
@@ -67,7 +89,8 @@ export function relay(
   });
   stream.onMessage(onMessage);
   stream.onDrain(() => socket.resume());
-  socket.on("message", (data: Buffer, isBinary: boolean) => {
+  socket.resume();
+  inbox.listen(({ data, isBinary }) => {
     if (!isBinary) return passControl(socket, stream, data);
     if (data.length > 1 && !stream.write(data.subarray(1))) socket.pause();
     // A channel byte alone is the end of the input.
@@ -80,7 +103,6 @@ export function relay(
     });
     socket.on("close", () => stream.close());
     if (socket.readyState !== socket.OPEN) stream.close();
-    socket.resume();
   });
 }
 

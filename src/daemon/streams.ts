@@ -6,7 +6,7 @@ import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../
 import type { StreamOutput } from "../contract/link/messages.ts";
 import type { Core } from "../core/context.ts";
 import { afterMain, openStream } from "../core/run-in-box.ts";
-import { firstMessage, relay, sendAnswer } from "./socket-stream.ts";
+import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
 type Exit = Extract<StreamOutput, { type: "exit" }>;
 type StreamHandler = (
@@ -17,10 +17,14 @@ type StreamHandler = (
 
 const requestTimeoutMs = 10_000;
 
-async function readRequest<S extends z.ZodType>(socket: WebSocket, schema: S): Promise<z.output<S>> {
+async function readRequest<S extends z.ZodType>(
+  socket: WebSocket,
+  inbox: Inbox,
+  schema: S,
+): Promise<z.output<S>> {
   let message: unknown;
   try {
-    message = await firstMessage(socket, requestTimeoutMs);
+    message = await inbox.first(socket, requestTimeoutMs);
   } catch (error) {
     throw new AgentBoxError(
       "input.invalid",
@@ -36,7 +40,8 @@ async function readRequest<S extends z.ZodType>(socket: WebSocket, schema: S): P
 }
 
 const exec: StreamHandler = async (core, socket, { box: name }) => {
-  const { afterMain: rule, stdin, ...request } = await readRequest(socket, ExecRequest);
+  const inbox = new Inbox(socket);
+  const { afterMain: rule, stdin, ...request } = await readRequest(socket, inbox, ExecRequest);
   const { box, stream } = await openStream(core, name!, { kind: "exec", ...request });
   core.background(
     "noting a command",
@@ -48,7 +53,7 @@ const exec: StreamHandler = async (core, socket, { box: name }) => {
     if (message.type === "exit") exit = message;
     sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message);
   };
-  await relay(socket, stream, passOn);
+  await relay(socket, inbox, stream, passOn);
   const facts = { code: exit?.code ?? null, signal: exit?.signal ?? null, timedOut: exit?.timedOut ?? false };
   core.background("noting a command", core.note("exec.ended", box, facts));
   if (rule)
@@ -56,23 +61,25 @@ const exec: StreamHandler = async (core, socket, { box: name }) => {
 };
 
 const attach: StreamHandler = async (core, socket, { box: name, session }) => {
-  const request = await readRequest(socket, AttachRequest);
+  const inbox = new Inbox(socket);
+  const request = await readRequest(socket, inbox, AttachRequest);
   const { box, stream } = await openStream(core, name!, { kind: "attach", session: session!, ...request });
   core.background(
     "noting a viewer",
     core.note("session.attached", box, { session, readOnly: request.readOnly }),
   );
-  await relay(socket, stream, (message) =>
+  await relay(socket, inbox, stream, (message) =>
     sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message),
   );
   core.background("noting a viewer", core.note("session.detached", box, { session }));
 };
 
 const files: StreamHandler = async (core, socket, { box: name }) => {
-  const request = await readRequest(socket, FilesRequest);
+  const inbox = new Inbox(socket);
+  const request = await readRequest(socket, inbox, FilesRequest);
   const { box, stream } = await openStream(core, name!, { kind: `files.${request.op}`, path: request.path });
   let summary: { entries?: number | undefined; bytes?: number | undefined } = {};
-  await relay(socket, stream, (message) => {
+  await relay(socket, inbox, stream, (message) => {
     if (message.type === "end") summary = { entries: message.entries, bytes: message.bytes };
     sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message);
   });

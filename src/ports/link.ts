@@ -58,8 +58,6 @@ export interface BoxLink extends AsyncDisposable {
   shutdown(graceMs: number): Promise<void>;
   /** A paused box is silent; while it is paused, silence does not count as lost. */
   setPaused(isPaused: boolean): void;
-  /** A frozen box is silent: silence is not a lost connection while this is set. */
-  setPaused(isPaused: boolean): void;
 }
 
 export interface Links {

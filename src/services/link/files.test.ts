@@ -109,6 +109,15 @@ test("files go in with the names that cp would give them", async () => {
   expect(await readFile(join(box.workspace, "tree/ro/in.txt"), "utf8")).toBe("in");
   expect(await readlink(join(box.workspace, "tree/up"))).toBe("../x");
 
+  const named = [dir("source"), file("source/in.txt", "in")];
+  expect((await write("renamed", named)).last).toMatchObject({ type: "end", entries: 2 });
+  expect(await readFile(join(box.workspace, "renamed/in.txt"), "utf8")).toBe("in");
+  expect((await write("renamed", named)).last).toMatchObject({ type: "end", entries: 2 });
+  expect(await readFile(join(box.workspace, "renamed/source/in.txt"), "utf8")).toBe("in");
+  expect((await write("other", [dir("source"), file("elsewhere/in.txt", "in")])).last).toMatchObject({
+    code: "file.failed",
+  });
+
   expect((await write("tree", [file("beside.txt", "b")])).last).toMatchObject({ type: "end" });
   expect(await readFile(join(box.workspace, "tree/beside.txt"), "utf8")).toBe("b");
   expect((await write("no/such/place.txt", [file("a", "a")])).last).toMatchObject({ code: "file.not_found" });

@@ -288,7 +288,7 @@ describe("time", () => {
 test("the socket and the config have the modes they must have, and a stale socket is replaced", async () => {
   expect((await lstat(box.socketPath)).mode & 0o777).toBe(0o600);
   const config = join(box.linkDir, "box.json");
-  expect((await lstat(config)).mode & 0o777).toBe(0o644);
+  expect((await lstat(config)).mode & 0o777).toBe(0o400);
   expect(JSON.parse(await readFile(config, "utf8"))).toMatchObject({ box: "test-box" });
 
   await box.link[Symbol.asyncDispose]();

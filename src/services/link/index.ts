@@ -17,7 +17,7 @@ export function openLinks(options: LinksOptions): Links {
   return {
     async listen({ linkDir, owner, config, listener }) {
       // Before the socket, because boxd reads it first and may be there already.
-      await writeBoxConfig(linkDir, config);
+      await writeBoxConfig(linkDir, owner, config);
       const link = new HostBoxLink({ ...options, box: config.box, listener });
       link.serve(await listenForBox(linkDir, owner, (socket) => link.accept(socket)));
       return link;

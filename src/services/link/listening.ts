@@ -12,9 +12,12 @@ import { writeFileAtomic } from "../../host/files.ts";
 const maxSocketPath = 107;
 const maxConnections = 256;
 
-/** Readable for the box, which runs as another user when the daemon is root; it holds no secret. */
-export const writeBoxConfig = (linkDir: string, config: BoxdConfig): Promise<void> =>
-  writeFileAtomic(join(linkDir, "box.json"), JSON.stringify(config), 0o644);
+/** SECURITY: it holds the box's environment, so of all users of the host only the box's own may read it. */
+export const writeBoxConfig = (linkDir: string, owner: BoxOwner, config: BoxdConfig): Promise<void> =>
+  writeFileAtomic(join(linkDir, "box.json"), JSON.stringify(config), { mode: 0o400, owner: ownerFor(owner) });
+
+/** Only root gives files away. */
+const ownerFor = (owner: BoxOwner): BoxOwner | undefined => (process.getuid?.() === 0 ? owner : undefined);
 
 export async function listenForBox(
   linkDir: string,
@@ -43,7 +46,7 @@ export async function listenForBox(
     process.umask(before);
   }
   await once(server, "listening");
-  if (process.getuid?.() === 0 && owner.uid !== 0) await chown(path, owner.uid, owner.gid);
+  if (ownerFor(owner)) await chown(path, owner.uid, owner.gid);
   server.on("error", () => undefined);
   return server;
 }

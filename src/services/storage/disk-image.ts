@@ -11,7 +11,7 @@ import { run, runOk } from "../../host/run.ts";
 import { mountsBelow } from "./mount-table.ts";
 
 /** Below this, most of the disk would be its own bookkeeping. */
-export const minDiskBytes = 8 << 20;
+const minDiskBytes = 8 << 20;
 
 export async function createDiskImage(image: string, bytes: number): Promise<void> {
   if (bytes < minDiskBytes) {

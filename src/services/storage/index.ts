@@ -129,7 +129,7 @@ class HostStorage implements BoxStorage {
     const passMode = this.#isRoot ? 0o711 : 0o700;
     await ensureDirectory(this.#root(name), { mode: passMode });
     await ensureDirectory(dirs.runtime, { mode: 0o700 });
-    await ensureDirectory(dirs.link, { mode: this.#isRoot ? 0o755 : 0o700 });
+    await ensureDirectory(dirs.link, { mode: this.#isRoot ? 0o711 : 0o700 });
     await ensureDirectory(data, { mode: passMode });
     if (diskBytes !== undefined) {
       await createDiskImage(image, diskBytes);
