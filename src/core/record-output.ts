@@ -15,6 +15,9 @@ export function recordOutput(core: Core, box: Box, source: string): void {
   );
 }
 
+/** 2 MiB a second; more than a person reads, less than a program can print. */
+const maxBytesPerMs = 2 * 1024;
+
 async function follow(core: Core, box: Box, source: string): Promise<void> {
   const live = core.live.get(box.name);
   if (!live) return;
@@ -28,10 +31,13 @@ async function follow(core: Core, box: Box, source: string): Promise<void> {
   stream.onData((chunk) => {
     const at = offset;
     offset += chunk.length;
-    // One chunk at a time: the disk sets the pace, and a flood waits in the box where it is bounded.
+    // One chunk at a time and never faster than a log is worth: a flood waits in the box, where it is bounded and
+    // overwrites itself, instead of taking the processor from whoever is watching.
     stream.pause();
-    writing = writing.then(() => logs.append(box.name, source, at, chunk)).finally(() => stream.resume());
+    writing = writing.then(() => logs.append(box.name, source, at, chunk));
     core.background("writing a log", writing);
+    const resume = () => void core.ports.clock.after(chunk.length / maxBytesPerMs, () => stream.resume());
+    void writing.then(resume, resume);
   });
   await new Promise<void>((resolve) => stream.onClose(() => resolve()));
   await writing;
