@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { z } from "zod";
-import { AgentBoxError, toAgentBoxError } from "../base/errors.ts";
+import { AgentBoxError, systemCode, toAgentBoxError } from "../base/errors.ts";
 import { versionHeader } from "../contract/api/headers.ts";
 import type { RouteName } from "../contract/api/routes.ts";
 import type { Core } from "../core/context.ts";
@@ -44,8 +44,18 @@ export function createApiServer(deps: ServerDeps): Server {
     skipUTF8Validation: true,
   });
   server.on("upgrade", (request, socket, head) => upgrade(deps, sockets, request, socket, head));
-  server.on("clientError", (_error, socket) => socket.destroy());
+  server.on("clientError", refuseMalformed);
   return server;
+}
+
+/** What is not HTTP, too long or too slow is told so, and let go. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const status =
+    error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+  if (socket.writable)
+    socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+  // Not waiting for the other side, which may never read it.
+  setImmediate(() => socket.destroy());
 }
 
 /** SECURITY: only a browser sends an Origin. No page may speak to the daemon, however it got to the socket. */
@@ -162,10 +172,29 @@ function upgrade(
         });
     });
   } catch (error) {
-    const known = toAgentBoxError(error);
-    const body = JSON.stringify({ error: known.toBody() });
-    socket.end(
-      `HTTP/1.1 ${known.status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-    );
+    refuseConnection(socket, toAgentBoxError(error));
   }
+}
+
+/** What Node's parser did not accept: too long, too slow, or no HTTP at all. */
+function notHttp(error: Error): AgentBoxError {
+  const code = systemCode(error);
+  if (code === "HPE_HEADER_OVERFLOW")
+    return new AgentBoxError("input.too_large", "The request's headers are too large.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new AgentBoxError("request.timed_out", "The request did not arrive in time.");
+  return new AgentBoxError("input.invalid", "The request is not HTTP.");
+}
+
+/** For a connection that has no response to write to. */
+function refuseConnection(socket: Duplex, error: AgentBoxError): void {
+  if (!socket.writable) return void socket.destroy();
+  const body = JSON.stringify({ error: error.toBody() });
+  const head = [
+    `HTTP/1.1 ${error.status} Refused`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }

@@ -22,6 +22,8 @@ export interface TestDaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A home that exists already, such as a small disk; it is left where it is. */
   readonly home?: string;
+  /** What the daemon is started through, such as a namespace in which something is missing. */
+  readonly wrap?: (argv: readonly string[]) => readonly string[];
 }
 
 /** A daemon of the built program on a home of its own. Disposing ends and removes all of it. */
@@ -144,7 +146,8 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
   let log = "";
 
   const start = async () => {
-    const { argv } = command(["daemon", "run"]);
+    const plain = command(["daemon", "run"]).argv;
+    const argv = options.wrap?.(plain) ?? plain;
     child = spawn(argv[0] ?? "", argv.slice(1), { cwd: scratch, env, stdio: ["ignore", "pipe", "pipe"] });
     const keep = (chunk: Buffer) => {
       log += chunk.toString();
