@@ -49,7 +49,7 @@ describe("storage", () => {
     const me = process.getuid!();
     expect(await facts(join(boxesDir, "team-app"))).toEqual({ mode: isRoot ? "711" : "700", uid: me });
     expect(await facts(dirs.runtime)).toEqual({ mode: "700", uid: me });
-    expect(await facts(dirs.link)).toEqual({ mode: isRoot ? "755" : "700", uid: me });
+    expect(await facts(dirs.link)).toEqual({ mode: isRoot ? "711" : "700", uid: me });
     for (const path of [dirs.home, dirs.workspace])
       expect(await facts(path)).toEqual({ mode: "700", uid: owner.uid });
     expect(dirs).toEqual(storage.dirs("team-app"));
