@@ -100,6 +100,11 @@ export function parseArguments(command: CommandSpec, argv: readonly string[]): A
       checkedValue(flag, token.name, token.value, token.inlineValue),
     ]);
   }
+  // For a command that passes nothing on, `--` only says that what follows are no flags.
+  if (!command.takesRest && rest !== undefined) {
+    positionals.push(...rest);
+    rest = undefined;
+  }
   const parsed = new Arguments(positionals, rest, values);
   if (!parsed.isSet("help")) checkPositionals(command, parsed);
   return parsed;

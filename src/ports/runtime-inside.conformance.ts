@@ -285,4 +285,51 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
     });
     assert.equal(control.phase, "running");
   }),
+  inside(
+    "our files stand in the place of the system's, read-only, and nowhere but among certificates",
+    async (context) => {
+      const { runtime, makeBox, boxesDir } = context;
+      const source = join(boxesDir, "..", "ours.pem");
+      await writeFile(source, "ours", { mode: 0o644 });
+      // One that systems have and that is covered, one that is made, and one that may be either.
+      const targets = [
+        "/etc/ssl/certs/ca-certificates.crt",
+        "/etc/ssl/agentbox/ca.pem",
+        "/etc/ssl/certs/java/cacerts",
+      ];
+      const expected = await Promise.all(
+        targets.map(async (target) => {
+          const isSystems = await access(target).then(
+            () => true,
+            () => false,
+          );
+          return isSystems || target.includes("agentbox") ? "ours EROFS" : "ENOENT";
+        }),
+      );
+      const script = `const fs = require("node:fs");
+      const attempt = (action) => { try { return action(); } catch (error) { return error.code; } };
+      const look = (path) => attempt(() => fs.readFileSync(path, "utf8") + " " + attempt(() => fs.writeFileSync(path, "x")));
+      fs.writeFileSync("/workspace/looked", JSON.stringify(${JSON.stringify(targets)}.map(look)));
+      setInterval(() => undefined, 1000);`;
+      const files = targets.map((target) => ({ source, target }));
+      const box = await makeBox("trusting", { script, files });
+      await runtime.start(box);
+      assert.deepEqual(JSON.parse(await waitForFile(box, "looked")), expected);
+      assert.equal(await readFile(source, "utf8"), "ours");
+
+      for (const target of [
+        "/etc/passwd",
+        "/usr/bin/git",
+        "/etc/ssl",
+        "/etc/ssl/../passwd",
+        "/etc/sslx/y",
+        "etc/ssl/x",
+      ]) {
+        const refused = await makeBox("doubting", { files: [{ source, target }] });
+        await assert.rejects(runtime.start(refused), (error) => isAgentBoxError(error, "mount.invalid"));
+      }
+      const directory = await makeBox("doubting", { files: [{ source: boxesDir, target: targets[1]! }] });
+      await assert.rejects(runtime.start(directory), (error) => isAgentBoxError(error, "mount.invalid"));
+    },
+  ),
 ];

@@ -53,6 +53,8 @@ export interface RuntimeBox {
   readonly tools: BoxTools;
   readonly mounts: readonly MountSpec[];
   readonly resources: ResourceSpec;
+  /** Host files that stand, read-only, in the place of the system's own, such as the certificates to trust. */
+  readonly files?: readonly { readonly source: string; readonly target: string }[] | undefined;
 }
 
 /**

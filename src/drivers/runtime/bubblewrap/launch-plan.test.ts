@@ -16,6 +16,7 @@ const input: LaunchInput = {
     { source: "/srv/out", target: "/data/out", readOnly: false },
   ],
   memoryBytes: 512 * 2 ** 20,
+  files: [],
   layout: {
     entries: [
       { kind: "bind", path: "/usr" },
@@ -66,6 +67,16 @@ describe("launchArgv", () => {
     expect(sources).not.toContain("/");
     expect(inner).not.toContain("--dev-bind");
     expect(inner.lastIndexOf("--remount-ro")).toBeGreaterThan(inner.lastIndexOf("--bind"));
+  });
+
+  it("puts our files over the system's, after the directories they are in", () => {
+    const target = "/etc/ssl/certs/ca-certificates.crt";
+    const layout = { entries: [{ kind: "bind" as const, path: "/etc/ssl/certs" }], maskedFiles: [] };
+    const argv = launchArgv({ ...input, layout, files: [{ source: "/s/ca.crt", target }] });
+    const at = argv.indexOf("/s/ca.crt");
+    expect(argv.slice(at - 1, at + 2)).toEqual(["--ro-bind", "/s/ca.crt", target]);
+    expect(at).toBeGreaterThan(argv.lastIndexOf("/etc/ssl/certs"));
+    expect(argv.lastIndexOf("--remount-ro")).toBeGreaterThan(at);
   });
 
   it("keeps hostile text out of every shell text", () => {

@@ -6,6 +6,7 @@
 import { boxPaths, boxUser, type BoxOwner, type MountSpec } from "../../../contract/box.ts";
 import type { BoxDirs, BoxTools } from "../../../ports/runtime.ts";
 import type { Placement } from "./limits/limiter.ts";
+import type { SystemFile } from "./system-files.ts";
 import type { SystemLayout } from "./system-layout.ts";
 
 export interface Programs {
@@ -28,6 +29,8 @@ export interface LaunchInput {
   /** Already checked, sources resolved. */
   readonly mounts: readonly MountSpec[];
   readonly memoryBytes: number | undefined;
+  /** Already checked: each covers a file of the layout, or stands where the layout has nothing. */
+  readonly files: readonly SystemFile[];
   readonly layout: SystemLayout;
   readonly programs: Programs;
   readonly placement: Placement;
@@ -176,13 +179,15 @@ const tmpfs = (target: string, bytes: number): readonly string[] => [
   target,
 ];
 
-function systemArgv({ layout, descriptors, memoryBytes }: LaunchInput): readonly string[] {
+function systemArgv({ layout, files, descriptors, memoryBytes }: LaunchInput): readonly string[] {
   return [
     ...layout.entries.flatMap((entry) =>
       entry.kind === "bind"
         ? bind("--ro-bind", entry.path, entry.path)
         : ["--symlink", entry.target, entry.path],
     ),
+    // After the directories they are in, which would cover them otherwise.
+    ...files.flatMap(({ source, target }) => bind("--ro-bind", source, target)),
     ...descriptors.files.flatMap(({ path, fd }) => ["--perms", "0644", "--file", String(fd), path]),
     "--symlink",
     "/proc/self/mounts",

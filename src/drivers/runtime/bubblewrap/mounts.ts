@@ -64,7 +64,7 @@ const invalid = (mount: MountSpec, problem: string, hint?: string): AgentBoxErro
     },
   );
 
-/** Resolves every source to its real path, so that what was checked is what is mounted. */
+/** Every source must be a real path already, so that what was agreed to and checked is what is mounted. */
 export async function checkMounts(
   mounts: readonly MountSpec[],
   { boxesDir, dirs }: { readonly boxesDir: string; readonly dirs: BoxDirs },
@@ -90,6 +90,9 @@ async function checkSource(mount: MountSpec, boxesDir: string): Promise<string> 
   const source = await realpath(mount.source).catch(() => undefined);
   if (source === undefined)
     throw invalid(mount, "the source does not exist", `Create ${mount.source} first.`);
+  // SECURITY: agreed to was a real path. A link there now was put in its place later, perhaps by the box itself in a
+  // directory it may write, and leads to something that nobody has seen.
+  if (source !== mount.source) throw invalid(mount, `the source now leads to ${source}`);
   const problem = sourceProblem(source, boxesDir);
   if (problem !== undefined) throw invalid(mount, `the source ${problem}`);
   const kind = await stat(source);

@@ -134,6 +134,7 @@ async function tryBox(host: BubblewrapHost): Promise<string | undefined> {
       // Stand-ins: whether Node itself can be reached by a box's user is for each start to say.
       tools: { node: "/bin/sh", boxd: dirs.home },
       mounts: [],
+      files: [],
       memoryBytes: undefined,
       layout: await readSystemLayout(),
       placement: nowhere,

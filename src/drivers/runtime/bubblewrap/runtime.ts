@@ -31,6 +31,7 @@ import type { Limiter } from "./limits/limiter.ts";
 import { checkMounts } from "./mounts.ts";
 import { findBarrier } from "./reachability.ts";
 import { type BoxRecord, type ProcessIdentity, readBootId, Records } from "./records.ts";
+import { placeSystemFiles } from "./system-files.ts";
 import { readSystemLayout } from "./system-layout.ts";
 
 const startTimeoutMs = 15_000;
@@ -123,6 +124,8 @@ class BubblewrapRuntime implements Runtime {
   }
 
   async #launch(box: RuntimeBox): Promise<RuntimeStatus> {
+    const layout = await readSystemLayout();
+    const files = await placeSystemFiles(box.files ?? [], layout);
     const record: BoxRecord = { version: 1, name: box.name, bootId: this.#bootId, link: box.dirs.link };
     await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
     // Before anything lives, so that whatever lives afterwards can be found.
@@ -132,7 +135,8 @@ class BubblewrapRuntime implements Runtime {
       ...box,
       host: this.#host,
       memoryBytes: box.resources.memoryBytes,
-      layout: await readSystemLayout(),
+      layout,
+      files,
       placement,
       become: this.#host.uid === 0 ? box.owner : undefined,
       command: [boxPaths.node, boxPaths.boxd],
@@ -170,6 +174,7 @@ class BubblewrapRuntime implements Runtime {
       box.tools.node,
       box.tools.boxd,
       ...box.mounts.map((m) => m.source),
+      ...(box.files ?? []).map((file) => file.source),
     ];
     const barriers = await Promise.all(needed.map((path) => findBarrier(path, box.owner)));
     const barrier = this.#host.uid === 0 ? barriers.find((directory) => directory !== undefined) : undefined;

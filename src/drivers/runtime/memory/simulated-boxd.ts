@@ -55,6 +55,7 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
       case "session.signal":
         sessions.signal(request.params.session, request.params.signal);
         return {};
+      case "network.ports":
       case "shutdown":
         break;
     }

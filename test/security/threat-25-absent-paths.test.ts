@@ -1,0 +1,166 @@
+/**
+ * Threat 25: protection that exists only where the file did. Everything is tried with the path absent when the box
+ * starts, made from inside, and looked at again after the next start.
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { isRoot, ordinaryUser } from "../support/host-facts.ts";
+import { runProgram } from "../support/program.ts";
+import { chownTree, emptyBox, type Ground, inBox, onEachDaemon, shellInBox } from "./attack.ts";
+
+const mountsOf = async ({ daemon }: Ground, box: string): Promise<string[]> =>
+  (await inBox(daemon, box, ["awk", '{ split($4, o, ","); print $2, o[1] }', "/proc/mounts"])).stdout
+    .trim()
+    .split("\n")
+    .toSorted();
+
+const cases = (ground: Ground): void => {
+  it("keeps the supervisor's places closed to what is not there yet", async () => {
+    const { daemon } = ground;
+    const box = await emptyBox(daemon, "absent-places");
+    const places = [
+      "/run/agentbox/box2.json",
+      "/run/agentbox/link.sock.new",
+      "/run/docker.sock",
+      "/opt/agentbox/boxd/preload.js",
+      "/opt/agentbox/bin/git",
+      "/opt/agentbox/hook",
+      "/etc/ld.so.preload",
+      "/etc/profile.d/x.sh",
+      "/usr/local/bin/node",
+      "/usr/lib/node_modules/x",
+      "/lib/x",
+      "/sbin/x",
+      "/boot",
+      "/root",
+      "/sys",
+      "/srv",
+    ];
+    for (const place of ["/workspace/control", "/home/agent/.local/bin/control", "/tmp/control"])
+      expect(
+        (await shellInBox(daemon, box, `mkdir -p $(dirname ${place}) && touch ${place}`)).code,
+        place,
+      ).toBe(0);
+    for (const place of places) {
+      const { code } = await shellInBox(daemon, box, `mkdir -p $(dirname ${place}) && touch ${place}`);
+      expect(code, place).not.toBe(0);
+      expect((await inBox(daemon, box, ["mkdir", place])).code, place).not.toBe(0);
+    }
+    // Moving what is there out of the way does not help either.
+    for (const place of [
+      "/run/agentbox",
+      "/run/agentbox/link.sock",
+      "/opt/agentbox/boxd/boxd.js",
+      "/etc/passwd",
+    ]) {
+      expect((await inBox(daemon, box, ["mv", place, "/tmp/moved"])).code, place).not.toBe(0);
+      expect((await inBox(daemon, box, ["rm", "-rf", place])).code, place).not.toBe(0);
+    }
+  });
+
+  it("does not take orders from files that appear in the home or the workspace", async () => {
+    const { daemon } = ground;
+    const project = mkdtempSync(join(daemon.scratch, "project-"));
+    writeFileSync(join(project, "README"), "no manifest here");
+    if (isRoot && !ground.isRootDaemon) chownTree(project, ordinaryUser);
+    const { box } = await daemon.client.createBox({ name: "absent-orders", projectDir: project });
+    const before = await mountsOf(ground, "absent-orders");
+    const canary = join(daemon.scratch, "absent-canary");
+    const planted = `version = 1\\n[workspace]\\nmode = "mount"\\n[env]\\nPLANTED = "yes"\\n[[mounts]]\\nsource = "/etc"\\ntarget = "/host-etc"\\naccess = "write"\\n[services.x]\\ncommand = "touch /workspace/service-ran"\\n`;
+    const { code } = await shellInBox(
+      daemon,
+      "absent-orders",
+      `printf '${planted}' | tee /workspace/agentbox.toml /home/agent/agentbox.toml > /dev/null
+       mkdir -p /home/agent/.agentbox && printf '[limits]\\nmax_ttl = "90d"\\n' > /home/agent/.agentbox/config.toml
+       mkdir -p /workspace/.agentbox && cp /workspace/agentbox.toml /workspace/.agentbox/
+       printf '{"env":{"PLANTED":"yes"}}' > /home/agent/box.json
+       mkdir -p /home/agent/.local/bin && for p in node sh git bwrap; do printf '#!/bin/sh\\ntouch ${canary} /tmp/shadowed' > /home/agent/.local/bin/$p; done`,
+    );
+    expect(code).toBe(0);
+    expect((await daemon.cli(["restart", "absent-orders"])).code).toBe(0);
+
+    const after = (await daemon.client.getBox("absent-orders")).box;
+    expect(after.spec).toEqual(box.spec);
+    expect(await mountsOf(ground, "absent-orders")).toEqual(before);
+    const { stdout } = await shellInBox(
+      daemon,
+      "absent-orders",
+      'echo "[$PLANTED]"; ls -d /host-etc service-ran 2>/dev/null',
+    );
+    expect(stdout).toBe("[]\n");
+    expect(existsSync(canary)).toBe(false);
+    // The control: the file itself is there, so that the next start could have read it.
+    expect((await inBox(daemon, "absent-orders", ["test", "-s", "/workspace/agentbox.toml"])).code).toBe(0);
+  });
+
+  it("refuses to mount through a link that appeared where a mount goes", async () => {
+    const { daemon } = ground;
+    const source = mkdtempSync(join(daemon.scratch, "shared-"));
+    writeFileSync(join(source, "shared"), "shared");
+    if (isRoot) {
+      await runProgram(["chmod", "-R", "a+rX", source]);
+      if (ground.isRootDaemon) await runProgram(["chmod", "a+x", daemon.scratch]);
+      else chownTree(source, ordinaryUser);
+    }
+    const mounts = [{ source, target: "/workspace/a/b" }];
+    const box = await emptyBox(daemon, "absent-mount", { mounts });
+    // Controls: the mount is there, and a restart brings it back.
+    expect((await inBox(daemon, box, ["cat", "/workspace/a/b/shared"])).stdout).toBe("shared");
+    expect((await daemon.cli(["restart", box])).code).toBe(0);
+    expect((await inBox(daemon, box, ["cat", "/workspace/a/b/shared"])).stdout).toBe("shared");
+
+    const victim = join(daemon.scratch, "absent-victim");
+    mkdirSync(victim);
+    if (isRoot && !ground.isRootDaemon) chownTree(victim, ordinaryUser);
+    const { code } = await shellInBox(daemon, box, `mv a moved && ln -s ${victim} a`);
+    expect(code).toBe(0);
+    const restarted = await daemon.cli(["restart", box]);
+    expect(restarted.code).not.toBe(0);
+    expect(restarted.stderr).toContain("error[mount.invalid]");
+    expect(existsSync(join(victim, "b"))).toBe(false);
+    expect((await daemon.client.getBox(box)).box.state.phase).not.toBe("running");
+    rmSync(victim, { recursive: true });
+  });
+
+  it("runs no hook that appears in the clone's repository", async () => {
+    const { daemon } = ground;
+    const project = mkdtempSync(join(daemon.scratch, "repo-"));
+    const git = (...args: string[]) =>
+      runProgram(["git", "-c", "user.name=t", "-c", "user.email=t@t.test", "-C", project, ...args]);
+    await git("init", "-q");
+    writeFileSync(join(project, "file"), "x");
+    await git("add", ".");
+    await git("commit", "-qm", "one");
+    if (isRoot && !ground.isRootDaemon) chownTree(project, ordinaryUser);
+    await daemon.client.createBox({
+      name: "absent-hooks",
+      projectDir: project,
+      flags: { workspace: { mode: "clone" } },
+    });
+    const canary = join(daemon.scratch, "hook-canary");
+    const { code, stdout } = await shellInBox(
+      daemon,
+      "absent-hooks",
+      `mkdir -p .git/hooks && for h in post-checkout pre-commit post-commit pre-auto-gc fsmonitor-watchman; do
+         printf '#!/bin/sh\\ntouch ${canary} /workspace/hook-ran' > .git/hooks/$h; chmod +x .git/hooks/$h; done
+       git config core.fsmonitor "touch ${canary}" && git config core.sshCommand "touch ${canary}" && git config diff.external "touch ${canary}"
+       printf '* filter=x\\n' > .gitattributes && git config filter.x.smudge "touch ${canary}"
+       git -c core.fsmonitor= commit -q --allow-empty -m inside; ls hook-ran`,
+    );
+    // The control: inside the box, where it may, the hook does run.
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "hook-ran\n" });
+    for (const args of [
+      ["restart", "absent-hooks"],
+      ["inspect", "absent-hooks"],
+      ["stats", "absent-hooks"],
+      ["cp", "absent-hooks:/workspace", join(daemon.scratch, "hooks-out")],
+      ["stop", "absent-hooks"],
+      ["rm", "absent-hooks"],
+    ])
+      expect((await daemon.cli(args)).code, args.join(" ")).toBe(0);
+    expect(existsSync(canary)).toBe(false);
+  });
+};
+
+onEachDaemon("absent paths", cases);
