@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { NetworkPolicy } from "./network/policy.ts";
 
 /** Human and hierarchical: words joined by hyphens, the broadest first (`team-app-backend`). */
 export const boxNamePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
@@ -146,6 +147,8 @@ export const Box = z.object({
   owner: BoxOwner,
   state: BoxState,
   isolation: Isolation,
+  /** The network policy in force; a box without one reaches nothing. */
+  network: NetworkPolicy.optional(),
   main: MainSession.optional(),
   createdAtMs: z.int(),
   startedAtMs: z.int().optional(),

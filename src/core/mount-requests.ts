@@ -3,6 +3,7 @@ import { AgentBoxError } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import type { MountSpec } from "../contract/box.ts";
 import { type ManifestLayer, type Origin, layerManifest } from "../contract/manifest/index.ts";
+import type { PresetHosts } from "../contract/network/preset.ts";
 import { forbiddenMountSource, normalizePath } from "../contract/manifest/mount-paths.ts";
 
 export interface ResolvePlaces {
@@ -12,6 +13,8 @@ export interface ResolvePlaces {
   readonly projectDir?: string | undefined;
   readonly userHome: string;
   readonly agentboxHome?: string | undefined;
+  /** What the network presets of the layers stand for; they are named without their hosts unless given. */
+  readonly presets?: ReadonlyMap<string, PresetHosts> | undefined;
   /** Resolves symbolic links of the paths that `listMountSources` returns; the identity unless given. */
   readonly realPath?: ((path: string) => string) | undefined;
 }

@@ -7,6 +7,7 @@ import { canonicalJson } from "../base/digest.ts";
 import { printable } from "../base/printable.ts";
 import { layerManifest } from "../contract/manifest/index.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
+import { type NetworkRequest, networkRequests } from "./policy/network-requests.ts";
 
 export type TrustRequest =
   | {
@@ -17,7 +18,8 @@ export type TrustRequest =
       readonly sentence: string;
     }
   | { readonly kind: "host_variable"; readonly name: string; readonly as: string; readonly sentence: string }
-  | { readonly kind: "mounted_workspace"; readonly source: string; readonly sentence: string };
+  | { readonly kind: "mounted_workspace"; readonly source: string; readonly sentence: string }
+  | NetworkRequest;
 
 export interface TrustRequests {
   /** Empty when the manifest asks for nothing. */
@@ -27,7 +29,12 @@ export interface TrustRequests {
 }
 
 export function trustRequests(places: ResolvePlaces): TrustRequests {
-  const requests = [...mountRequests(places), ...variableRequests(places), ...workspaceRequests(places)];
+  const requests = [
+    ...mountRequests(places),
+    ...variableRequests(places),
+    ...workspaceRequests(places),
+    ...networkRequests(places.layers, places.presets),
+  ];
   return { requests, digest: digestOf(requests) };
 }
 

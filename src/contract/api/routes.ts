@@ -11,9 +11,14 @@ import {
   CreateBox,
   CreatedBox,
   DoctorReport,
+  EgressFilter,
   EventFilter,
   EventPage,
+  ExplainRequest,
+  Explanation,
   Info,
+  NetAnswer,
+  PolicyAnswer,
   PruneAnswer,
   Readiness,
   SessionList,
@@ -22,12 +27,13 @@ import {
   TrustQuestion,
 } from "./schemas.ts";
 import { SessionStatus } from "../link/messages.ts";
+import { Approval, ApprovalAnswer, EgressRecord } from "../network/egress.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
 
 export interface Route {
   readonly method: Method;
-  /** `{box}` and `{session}` are the only parameters. */
+  /** `{box}`, `{session}` and `{approval}` are the only parameters. */
   readonly path: string;
   readonly summary: string;
   readonly query?: z.ZodType;
@@ -199,6 +205,59 @@ export const routes = {
     summary: "The event log; with follow, as server-sent events that resume from Last-Event-ID.",
     query: EventFilter,
     response: EventPage,
+  },
+
+  getPolicy: {
+    method: "GET",
+    path: "/v1/boxes/{box}/policy",
+    summary: "The network policy in force.",
+    response: PolicyAnswer,
+  },
+  changePolicy: {
+    method: "POST",
+    path: "/v1/boxes/{box}/policy",
+    summary: "Put another network policy in force on a running box, from a manifest or flags.",
+    body: CreateBox.pick({ projectDir: true, manifest: true, flags: true, trust: true }),
+    response: PolicyAnswer,
+  },
+  explainPolicy: {
+    method: "POST",
+    path: "/v1/boxes/{box}/policy/explain",
+    summary: "Whether a request would pass, which rule says so, and how to change that.",
+    body: ExplainRequest,
+    response: Explanation,
+  },
+  learnPolicy: {
+    method: "GET",
+    path: "/v1/boxes/{box}/policy/learned",
+    summary: "A minimal policy for what the box has wanted so far, to paste.",
+    response: z.object({ toml: z.string() }),
+  },
+  getNet: {
+    method: "GET",
+    path: "/v1/boxes/{box}/net",
+    summary: "Hosts a box has reached or wanted to.",
+    response: NetAnswer,
+  },
+  listEgress: {
+    method: "GET",
+    path: "/v1/egress",
+    summary: "Decisions of the gate.",
+    query: EgressFilter,
+    response: z.object({ records: z.array(EgressRecord) }),
+  },
+  listApprovals: {
+    method: "GET",
+    path: "/v1/approvals",
+    summary: "Questions that wait for a person.",
+    response: z.object({ approvals: z.array(Approval) }),
+  },
+  answerApproval: {
+    method: "POST",
+    path: "/v1/approvals/{approval}",
+    summary: "Answer a question.",
+    body: ApprovalAnswer,
+    response: none,
   },
 
   askTrust: {

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { Box, BoxName, MainSession } from "../box.ts";
 import { BoxEvent, EventType } from "../events.ts";
+import { HostSummary } from "../network/egress.ts";
+import { NetworkPolicy } from "../network/policy.ts";
 import { ExecOp, Health, ServiceStatus, SessionStatus, StreamOutput } from "../link/messages.ts";
 
 export const ErrorAnswer = z.object({
@@ -165,6 +167,50 @@ export const EventFilter = z.object({
   order: z.enum(["oldest", "newest"]).default("oldest"),
   follow: z.stringbool().default(false).describe("Answer with a server-sent event stream that stays open."),
 });
+
+export const PolicyAnswer = z.object({
+  policy: NetworkPolicy,
+  /** The policy as a person reads it: one line a rule, with where it was written. */
+  lines: z.array(z.object({ verdict: z.string(), what: z.string(), rule: z.string(), where: z.string() })),
+});
+export type PolicyAnswer = z.infer<typeof PolicyAnswer>;
+
+export const ExplainRequest = z.strictObject({
+  url: z.string().max(4096).describe("https://host/path, or host:port."),
+  method: z.string().max(32).default("GET"),
+});
+export const Explanation = z.object({
+  verdict: z.enum(["allow", "ask", "deny"]),
+  host: z.string(),
+  port: z.int(),
+  sentence: z.string(),
+  reason: z.string().optional(),
+  rule: z.string().optional(),
+  layer: z.string().optional(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+  howToChange: z.string(),
+});
+export type Explanation = z.infer<typeof Explanation>;
+
+export const EgressFilter = z.object({
+  after: z.coerce.number().int().min(0).optional(),
+  box: z.string().max(64).optional(),
+  host: z.string().max(255).optional(),
+  verdict: z.enum(["allow", "deny"]).optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+  order: z.enum(["oldest", "newest"]).default("oldest"),
+});
+
+export const NetAnswer = z.object({
+  box: z.string(),
+  hosts: z.array(HostSummary),
+  requests: z.int(),
+  denials: z.int(),
+  bytesOut: z.int(),
+  bytesIn: z.int(),
+});
+export type NetAnswer = z.infer<typeof NetAnswer>;
 
 export const PruneAnswer = z.object({
   removed: z.array(z.string()),

@@ -16,6 +16,8 @@ export interface BoxdConfig {
   workspace: string;
   env: Record<string, string>;
   services: ServiceSpec[];
+  /** TCP ports on which boxd stands for the names of the policy; without it the box has no way out. */
+  network?: { ports: number[] } | undefined;
 }
 
 /** First frame of every connection, from boxd. */
@@ -28,6 +30,15 @@ export const Hello = z.discriminatedUnion("role", [
     version: z.string().max(64),
   }),
   z.strictObject({ role: z.literal("stream"), protocol: z.int(), id: z.string().max(64) }),
+  /** A way out, asked for by a program in the box. After this frame the bytes are the program's own. */
+  z.strictObject({
+    role: z.literal("gate"),
+    protocol: z.int(),
+    via: z.enum(["tcp", "proxy"]),
+    host: z.string().max(255).optional(),
+    port: z.int().min(1).max(65_535).optional(),
+    program: z.string().max(64).optional(),
+  }),
 ]);
 export type Hello = z.infer<typeof Hello>;
 
@@ -132,6 +143,7 @@ export type ControlRequest =
   | { type: "request"; id: number; method: "session.start"; params: { session: string; spec: MainSession } }
   | { type: "request"; id: number; method: "session.signal"; params: { session: string; signal: string } }
   | { type: "request"; id: number; method: "health"; params: Record<string, never> }
+  | { type: "request"; id: number; method: "network.ports"; params: { ports: number[] } }
   | { type: "request"; id: number; method: "shutdown"; params: { graceMs: number } };
 export type ControlMethod = Extract<ControlRequest, { type: "request" }>["method"];
 

@@ -7,6 +7,10 @@ export interface CheckContext extends HostPlaces {
   /** Names in the catalogue. */
   readonly agents?: readonly string[] | undefined;
   readonly runtimes?: readonly string[] | undefined;
+  /** Names of network presets. */
+  readonly presets?: readonly string[] | undefined;
+  /** The wall clock, to tell what has ended. */
+  readonly nowMs?: number | undefined;
   /** The user config's limits.max_ttl; 5 days unless given. */
   readonly maxTtlMs?: number | undefined;
 }

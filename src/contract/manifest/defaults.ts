@@ -10,6 +10,7 @@ export const manifestDefaults = {
   runtime: { name: "bubblewrap" },
   resources: { pids: 4_096 },
   lifecycle: { ttl: "5d", restart: "no", stop_grace: "10s" },
+  network: { default: "deny", learn: false },
   limits: { max_ttl: "5d" },
 } as const satisfies LayerValues;
 
@@ -17,4 +18,5 @@ export const manifestDefaults = {
 export const entryDefaults = {
   mounts: { access: "read" },
   services: { after: [], ready_timeout: "60s", restart: "on-failure" },
+  networkRules: { inspect: false, mode: "allow" },
 } as const;

@@ -11,6 +11,6 @@ export {
   defaultLayer,
   layerManifest,
 } from "./layers.ts";
-export { parseFlags, parseManifest, parseUserConfig } from "./parse.ts";
+export { parseFlags, parseHostPolicy, parseManifest, parseUserConfig } from "./parse.ts";
 export { maxFileBytes } from "./read-toml.ts";
 export { renderManifest } from "./render.ts";

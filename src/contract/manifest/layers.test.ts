@@ -33,6 +33,19 @@ describe("layers", () => {
     expect(values.lifecycle).toMatchObject({ ttl: "5d", idle: "1h" });
   });
 
+  it("the lists of the network add up, its choices do not", () => {
+    const { values: together } = layerManifest([
+      defaultLayer,
+      userConfig('[network]\nallow = ["a.example.org"]\ndefault = "ask"'),
+      manifest('[network]\nallow = ["b.example.org"]\ndefault = "deny"'),
+    ]);
+    expect(together.network).toEqual({
+      default: "deny",
+      learn: false,
+      allow: ["a.example.org", "b.example.org"],
+    });
+  });
+
   it("each value keeps its source", () => {
     const source = (key: string) => formatOrigin(origins.get(key)!);
     expect(source("resources.memory")).toBe("manifest agentbox.toml:3:1");

@@ -5,7 +5,7 @@ import type { ManifestValues, MountEntry } from "./schema.ts";
 import type { TomlPositions } from "./toml-positions.ts";
 import type { UserConfig } from "./user-config.ts";
 
-export type LayerSource = "default" | "user config" | "manifest" | "flag";
+export type LayerSource = "default" | "host policy" | "user config" | "manifest" | "flag";
 
 export type LayerValues = ManifestValues & Pick<UserConfig, "limits">;
 
@@ -42,7 +42,8 @@ export const defaultLayer: ManifestLayer = { source: "default", values: manifest
 
 /**
  * Later layers win key by key: `section.key` is the unit, so a service or a variable is replaced as a whole. Mounts
- * add up, and a later mount replaces an earlier one with the same target.
+ * add up, and a later mount replaces an earlier one with the same target. The lists of [network] add up too; what
+ * they mean together is decided in `core/policy`.
  */
 export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManifest {
   const values: Record<string, Record<string, unknown>> = {};
@@ -54,7 +55,8 @@ export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManife
     for (const [section, entries] of Object.entries(sections)) {
       for (const [key, value] of Object.entries(entries ?? {})) {
         if (value === undefined) continue;
-        values[section] = { ...values[section], [key]: value };
+        const before = section === "network" ? values[section]?.[key] : undefined;
+        values[section] = { ...values[section], [key]: addUp(before, value) };
         origins.set(formatPath([section, key]), originOf(layer, [section, key]));
       }
     }
@@ -71,6 +73,16 @@ export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManife
   const effective = all.length === 0 ? values : { ...values, mounts: all.map((entry) => entry.mount) };
   return { values: effective, mounts: all, origins };
 }
+
+/** Lists one after the other, named entries side by side; otherwise the later value. */
+function addUp(before: unknown, value: unknown): unknown {
+  if (Array.isArray(before) && Array.isArray(value))
+    return [...(before as unknown[]), ...(value as unknown[])];
+  return isTable(before) && isTable(value) ? { ...before, ...value } : value;
+}
+
+const isTable = (value: unknown): value is object =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Arguments belong to the agent they were written for: another agent's name drops those of the layers below. */
 function forgetArguments(

@@ -3,6 +3,7 @@ import { parseDuration } from "../../base/duration.ts";
 import { checkChoices } from "./check-choices.ts";
 import type { Check, CheckContext } from "./check-context.ts";
 import { checkEnv } from "./check-env.ts";
+import { checkNetwork, checkRequest } from "./check-network.ts";
 import { checkMounts } from "./check-mounts.ts";
 import { checkServices } from "./check-services.ts";
 import { type Finding, type Problem, hasErrors, orderFindings, placeProblem, quote } from "./finding.ts";
@@ -13,7 +14,7 @@ import { readSections } from "./read-sections.ts";
 import { readToml } from "./read-toml.ts";
 import { type Manifest, ManifestSections, type ManifestValues } from "./schema.ts";
 import { TomlPositions } from "./toml-positions.ts";
-import { UserConfig } from "./user-config.ts";
+import { HostPolicy, UserConfig } from "./user-config.ts";
 
 export interface ParseOptions extends CheckContext {
   /** Name of the file, kept as the source of its values. */
@@ -33,7 +34,14 @@ export interface ParsedUserConfig {
   readonly findings: Finding[];
 }
 
-const checks: readonly Check[] = [checkChoices, checkMounts, checkEnv, checkServices];
+const checks: readonly Check[] = [
+  checkChoices,
+  checkMounts,
+  checkEnv,
+  checkServices,
+  checkNetwork,
+  checkRequest,
+];
 
 /** Reads `agentbox.toml`. The text is hostile: whatever it is, the answer is findings, never an exception. */
 export function parseManifest(text: string, options: ParseOptions): ParsedManifest {
@@ -80,7 +88,10 @@ export function parseUserConfig(text: string, options: ParseOptions): ParsedUser
   if (!raw) return { findings: orderFindings(first) };
   const { problems, values } = readSections(raw, UserConfig);
   const maxTtlMs = parseDuration(values.limits?.max_ttl ?? "");
-  const semantic = checkChoices(values, { ...options, maxTtlMs: maxTtlMs ?? options.maxTtlMs });
+  const semantic = [
+    ...checkChoices(values, { ...options, maxTtlMs: maxTtlMs ?? options.maxTtlMs }),
+    ...checkNetwork(values, options),
+  ];
   const findings = orderFindings([
     ...first,
     ...[...problems, ...semantic].map((p) => placeProblem(p, positions)),
@@ -88,6 +99,20 @@ export function parseUserConfig(text: string, options: ParseOptions): ParsedUser
   if (hasErrors(findings)) return { findings };
   const layer: ManifestLayer = { source: "user config", file: options.file, values, positions };
   return { config: values, layer, findings };
+}
+
+/** Reads the host policy, `/etc/agentbox/policy.toml`: a [network] for every box of the machine. */
+export function parseHostPolicy(
+  text: string,
+  options: ParseOptions,
+): { readonly layer?: ManifestLayer; readonly findings: Finding[] } {
+  const { values: raw, positions, findings: first } = readToml(text);
+  if (!raw) return { findings: orderFindings(first) };
+  const { problems, values } = readSections(raw, HostPolicy);
+  const found = [...problems, ...checkNetwork(values, options)].map((p) => placeProblem(p, positions));
+  const findings = orderFindings([...first, ...found]);
+  if (hasErrors(findings)) return { findings };
+  return { layer: { source: "host policy", file: options.file, values, positions }, findings };
 }
 
 /** What a person typed, as a partial manifest → the layer that wins. Throws `input.invalid` at the first mistake. */

@@ -51,6 +51,15 @@ CI = { from_host = "CI" }
 [services.web]
 command = "npm run dev"
 ready = { port = 3000 }
+
+[network]
+presets = ["npm"]
+allow = ["api.example.org"]
+
+[[network.rules]]
+host = "files.example.org"
+methods = ["GET", "HEAD"]
+paths = ["/public/**"]
 \`\`\`
 `;
 
@@ -67,8 +76,8 @@ Everything about a box follows from this file. \`version = 1\` is the only requi
 A duration is a number with a unit (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`), such as \`"1h30m"\`. A size is a number with a unit (\`B\`, \`KiB\`,
 \`MiB\`, \`GiB\`, \`TiB\`, or \`KB\`, \`MB\`, \`GB\`, \`TB\`), such as \`"2GiB"\`.
 
-A manifest found in a repository is a request: its mounts, the host variables it asks for and a mounted
-workspace need a person's yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
+A manifest found in a repository is a request: its mounts, the host variables it asks for, a mounted
+workspace and the hosts it wants to reach need a person's yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
 
 ${example}
 ${sections}
@@ -82,7 +91,13 @@ ${reserved.join("\n")}
 
 It may hold the sections ${shared.map((name) => code(`[${name}]`)).join(", ")} as a person's own defaults, and two more:
 
-${own.map(sectionTable).join("\n")}`;
+${own.map(sectionTable).join("\n")}
+# The host policy: /etc/agentbox/policy.toml
+
+It may hold \`[network]\` only, for every box of the machine. Its rules and those of the user config hold for all
+projects; \`network.only\` there is the upper bound of what any project can ask for, and a rule with \`mode = "deny"\` wins
+over every other, wherever it stands.
+`;
 }
 
 export function rulesReference(): string {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hasErrors } from "./finding.ts";
+import { type RuleCase, networkCases, v1 } from "./network-cases.fixture.ts";
 import { parseManifest } from "./parse.ts";
 import { maxFileBytes } from "./read-toml.ts";
 import { manifestRules, type RuleCode } from "./rules.ts";
@@ -10,20 +11,14 @@ const context = {
   runtimes: ["memory", "bubblewrap"],
   userHome: "/home/ada",
   agentboxHome: "/home/ada/.agentbox",
+  presets: ["npm", "github-read"],
+  nowMs: Date.parse("2030-01-01T00:00:00Z"),
 };
 const check = (text: string) => parseManifest(text, context).findings;
 const codes = (text: string) => check(text).map((finding) => finding.code);
-const v1 = (text: string) => `version = 1\n${text}`;
 const service = (text: string) => v1(`[services.web]\ncommand = "serve"\n${text}`);
 const mount = (source: string, target: string, more = "") =>
   v1(`[[mounts]]\nsource = "${source}"\ntarget = "${target}"\n${more}`);
-
-interface RuleCase {
-  /** What breaks the rule, and the place that is named. */
-  readonly bad: readonly (readonly [text: string, line: number, column: number])[];
-  /** The same without the mistake: the control. */
-  readonly good: readonly string[];
-}
 
 const cases: Record<RuleCode, RuleCase> = {
   E001: {
@@ -93,7 +88,7 @@ const cases: Record<RuleCode, RuleCase> = {
   },
   E010: {
     bad: [
-      [v1("[network]"), 2, 1],
+      [v1("[secrets]"), 2, 1],
       [v1("[security.exceptions]"), 2, 1],
       [v1("budget.usd = 1"), 2, 1],
     ],
@@ -264,6 +259,7 @@ const cases: Record<RuleCode, RuleCase> = {
     ],
     good: [v1('[services.web]\ncommand = ["true"]')],
   },
+  ...networkCases,
   W001: {
     bad: [
       [v1('[lifecycle]\nttl = "1h"\nidle = "2h"'), 4, 8],
@@ -278,7 +274,10 @@ const cases: Record<RuleCode, RuleCase> = {
   },
   W004: { bad: [[v1('[env]\nLD_PRELOAD = "x"'), 3, 1]], good: [v1('[env]\nLD_NOTHING = "x"')] },
   W005: {
-    bad: [[v1('[workspace]\nmode = "copy"\ncarry = "dirty"'), 4, 9]],
+    bad: [
+      [v1('[workspace]\nmode = "copy"\ncarry = "dirty"'), 4, 9],
+      [v1('[[network.rules]]\nhost = "example.org"\nexpires = "2029-12-31T23:59:59Z"'), 4, 11],
+    ],
     good: [v1('[workspace]\nmode = "clone"\ncarry = "dirty"')],
   },
 };

@@ -55,7 +55,7 @@ export const manifestRules = {
   E010: {
     title: "A section is reserved for a later version",
     why: "The name has its meaning already; ignoring it now would promise a protection that is not there.",
-    example: 'version = 1\n[network]\nallow = ["example.org"]',
+    example: "version = 1\n[budget]\nusd = 5",
   },
   E011: {
     title: "A value has the wrong type",
@@ -167,6 +167,57 @@ export const manifestRules = {
     title: "A command is empty",
     why: "There would be nothing to run.",
     example: 'version = 1\n[services.web]\ncommand = ""',
+  },
+  E033: {
+    title: "A host cannot be read",
+    why: "A rule is about a host name. A scheme, a user, a path or a port that cannot be read would make it mean something else.",
+    example: 'version = 1\n[network]\nallow = ["https://example.org/"]',
+  },
+  E034: {
+    title: "A wildcard covers too much",
+    why: "A wildcard over a name under which anybody can register, such as *.com or *.github.io, lets everybody in.",
+    example: 'version = 1\n[network]\nallow = ["*.com"]',
+  },
+  E035: {
+    title: "A host is an address or a name of the local network",
+    why: "Addresses and local names lead to the host and its neighbours. An exception opens one of them, with a reason.",
+    example: 'version = 1\n[network]\nallow = ["10.0.0.5"]',
+  },
+  E036: {
+    title: "A preset is not known",
+    why: "The work would fail later, where the reason is harder to see.",
+    example: 'version = 1\n[network]\npresets = ["nmp"]',
+  },
+  E037: {
+    title: "A path pattern cannot be used",
+    why: "Requests are judged by a path with one reading; a pattern that is written otherwise would never match.",
+    example: 'version = 1\n[[network.rules]]\nhost = "example.org"\npaths = ["/a/../b"]',
+  },
+  E038: {
+    title: "A method is not an HTTP method",
+    why: "Methods are compared letter by letter, so a misspelt one would never match.",
+    example: 'version = 1\n[[network.rules]]\nhost = "example.org"\nmethods = ["get"]',
+  },
+  E039: {
+    title: "A date and time cannot be read",
+    why: "Without a zone nobody can tell when it is.",
+    example: 'version = 1\n[[network.rules]]\nhost = "example.org"\nexpires = "tomorrow"',
+  },
+  E040: {
+    title: "The address of an exception cannot be opened",
+    why: "An exception opens one port of one address; link-local addresses, where clouds keep credentials, stay closed.",
+    example:
+      'version = 1\n[network.exceptions.meta]\naddress = "169.254.169.254:80"\nreason = "machine metadata"',
+  },
+  E041: {
+    title: "The name of an exception cannot be used",
+    why: "The box reaches the address under this name.",
+    example: 'version = 1\n[network.exceptions.My_DB]\naddress = "10.0.0.5:5432"\nreason = "test database"',
+  },
+  E042: {
+    title: "A project sets the upper bound",
+    why: "The bound is what a project is kept within, so only the user config and the host policy have it.",
+    example: 'version = 1\n[network]\nonly = ["example.org"]',
   },
   W001: {
     title: "The idle time is not shorter than the time to live",

@@ -9,6 +9,8 @@ const rule = (code: RuleCode): RuleCode => code;
 export const durationPattern = /^(\d+(\.\d+)?(ms|s|m|h|d))+$/;
 export const sizePattern = /^\d+(\.\d+)?\s*(B|[KMGT]i?B)$/;
 const envNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const methodPattern = /^[A-Z][A-Z-]{0,31}$/;
+const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 const serviceNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
 
 /** Short enough to be read without harm; a longer number is not a duration anybody means. */
@@ -32,6 +34,17 @@ export const Size = z
 
 export const EnvName = z.string().max(256, rule("E020")).regex(envNamePattern, rule("E020"));
 export const ServiceName = z.string().regex(serviceNamePattern, rule("E027"));
+export const ExceptionName = z.string().regex(serviceNamePattern, rule("E041"));
+/** Longer than any host, shorter than any harm; what it says is checked by its own rules. */
+export const Host = z.string().min(1).max(512);
+export const Method = z.string().regex(methodPattern, rule("E038"));
+export const PathPattern = z.string().min(1).max(1_024);
+export const DateTime = z
+  .string()
+  .max(maxScalar, rule("E039"))
+  .regex(dateTimePattern, rule("E039"))
+  .refine((text) => !Number.isNaN(Date.parse(text)), rule("E039"))
+  .meta({ examples: ["2030-01-31T12:00:00Z"] });
 export const PathText = z.string().min(1).max(maxPath);
 export const Text = z.string().max(maxText);
 export const Word = z.string().min(1).max(maxScalar);

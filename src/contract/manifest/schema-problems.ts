@@ -155,6 +155,19 @@ const ruleTexts = {
       `${quote(key)} cannot be the name of a service.`,
     hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
   },
+  E038: {
+    message: (_path: string, value: unknown) => `${quote(value)} is not an HTTP method.`,
+    hint: 'Write methods in capital letters, such as "GET".',
+  },
+  E039: {
+    message: (path: string, value: unknown) => `${path} is ${quote(value)}, which is not a date and time.`,
+    hint: 'Write a date, a time and a zone, such as "2030-01-31T12:00:00Z".',
+  },
+  E041: {
+    message: (_path: string, _value: unknown, key: string) =>
+      `${quote(key)} cannot be the name of an exception.`,
+    hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
+  },
 } as const;
 type TextRule = keyof typeof ruleTexts;
 

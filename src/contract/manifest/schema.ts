@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { RestartPolicy } from "../box.ts";
+import { NetworkSection } from "./network-section.ts";
 import { Duration, EnvName, PathText, ServiceName, Size, Text, Word } from "./scalars.ts";
 
 const Command = z.union([Text, z.array(Text).max(1_024)]);
@@ -127,6 +128,7 @@ export const manifestSections = {
   services: z
     .record(ServiceName, ServiceEntry)
     .describe("Programs that run in the box beside the agent, each under its name."),
+  network: NetworkSection,
 } as const;
 
 export const Manifest = z
@@ -140,9 +142,10 @@ export const Manifest = z
     mounts: manifestSections.mounts.optional(),
     env: manifestSections.env.optional(),
     services: manifestSections.services.optional(),
+    network: manifestSections.network.optional(),
   })
   .describe(
-    "The contract of a box: what runs in it, on what, with which limits, and what it may see of the host.",
+    "The contract of a box: what runs in it, on what, with which limits, what it may see of the host, and what it may reach.",
   );
 export type Manifest = z.infer<typeof Manifest>;
 
@@ -154,7 +157,6 @@ export type ManifestValues = Omit<Manifest, "version">;
 
 /** Names that have a meaning to come. They are refused by name, so that no file can rely on their being ignored. */
 export const reservedSections = {
-  network: "what the box may reach",
   secrets: "which secrets may be used",
   budget: "how much may be spent",
   mcp: "which MCP servers are offered",

@@ -12,6 +12,7 @@ export const userConfigSections = {
   runtime: manifestSections.runtime,
   resources: manifestSections.resources,
   lifecycle: manifestSections.lifecycle,
+  network: manifestSections.network,
   limits: LimitsSection,
 } as const;
 
@@ -23,7 +24,13 @@ export const UserConfig = z
     runtime: userConfigSections.runtime.optional(),
     resources: userConfigSections.resources.optional(),
     lifecycle: userConfigSections.lifecycle.optional(),
+    network: userConfigSections.network.optional(),
     limits: userConfigSections.limits.optional(),
   })
   .describe("A person's own defaults, and what no manifest may exceed.");
 export type UserConfig = z.infer<typeof UserConfig>;
+
+/** The host policy, `/etc/agentbox/policy.toml`: what the owner of the machine sets for everybody on it. */
+export const HostPolicy = z
+  .strictObject({ network: manifestSections.network.optional() })
+  .describe("What the owner of the machine sets for everybody on it.");

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { PolicyLayer } from "./policy.ts";
+
+/** One decision of the gate, as the audit keeps it. Never a secret: credentials in URLs are taken out before. */
+export const EgressRecord = z.object({
+  id: z.int(),
+  atMs: z.int(),
+  box: z.string(),
+  incarnation: z.string(),
+  /** The program in the box that asked, where boxd could tell. It comes from the box: a hint, not a fact. */
+  program: z.string().optional(),
+  /** How it reached the gate. */
+  via: z.enum(["tcp", "proxy", "dns"]),
+  host: z.string(),
+  port: z.int(),
+  method: z.string().optional(),
+  path: z.string().optional(),
+  verdict: z.enum(["allow", "deny"]),
+  reason: z.string().optional(),
+  rule: z.string().optional(),
+  layer: PolicyLayer.optional(),
+  bytesOut: z.int(),
+  bytesIn: z.int(),
+  status: z.int().optional(),
+  durationMs: z.int().optional(),
+});
+export type EgressRecord = z.infer<typeof EgressRecord>;
+export type NewEgressRecord = Omit<EgressRecord, "id">;
+
+/** One line of `agentbox net BOX`. */
+export const HostSummary = z.object({
+  host: z.string(),
+  port: z.int(),
+  requests: z.int(),
+  denials: z.int(),
+  bytesOut: z.int(),
+  bytesIn: z.int(),
+  open: z.int().describe("Connections open now."),
+  lastAtMs: z.int(),
+  lastReason: z.string().optional(),
+});
+export type HostSummary = z.infer<typeof HostSummary>;
+
+/** A question that waits for a person. */
+export const Approval = z.object({
+  id: z.int(),
+  askedAtMs: z.int(),
+  expiresAtMs: z.int(),
+  box: z.string(),
+  projectDir: z.string().optional(),
+  host: z.string(),
+  port: z.int(),
+  method: z.string().optional(),
+  path: z.string().optional(),
+  program: z.string().optional(),
+  /** One sentence: exactly what a yes would allow. */
+  sentence: z.string(),
+});
+export type Approval = z.infer<typeof Approval>;
+
+export const ApprovalAnswer = z.strictObject({
+  answer: z.enum(["allow", "deny"]),
+  /** once: this connection only. box: this box until it ends or the time is over. project: boxes of this project. */
+  scope: z.enum(["once", "box", "project"]).default("once"),
+  ttlMs: z
+    .int()
+    .min(1_000)
+    .max(90 * 86_400_000)
+    .optional()
+    .describe("How long a yes for a box or project holds; one day unless given."),
+});
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;

@@ -1,0 +1,149 @@
+/** Why a request would pass or not, in words, and where to change that. Pure. */
+import { printable } from "../../base/printable.ts";
+import type { Explanation } from "../../contract/api/schemas.ts";
+import { canonicalHost, reservedName } from "../../contract/network/host-name.ts";
+import { formatHostPattern, matchesHost } from "../../contract/network/host-pattern.ts";
+import type {
+  DenyReason,
+  EgressRequest,
+  EgressVerdict,
+  NetworkPolicy,
+  RuleOrigin,
+} from "../../contract/network/policy.ts";
+import { type EgressFacts, decideSafely } from "./decide-egress.ts";
+import { coversPort, isLive } from "./rule-match.ts";
+
+const schemePorts: Readonly<Record<string, number>> = {
+  http: 80,
+  https: 443,
+  ws: 80,
+  wss: 443,
+  ssh: 22,
+  git: 9418,
+};
+
+/** `https://host/path`, `host:port` or `host`, taken apart without the corrections that URL parsers make. */
+export function parseDestination(url: string): Omit<EgressRequest, "method"> {
+  const [, scheme = "https", authority = "", rest = ""] =
+    /^(?:([A-Za-z][A-Za-z0-9+.-]*):\/\/)?([^/?#]*)([^#]*)/s.exec(url) ?? [];
+  const [, bracketed, plain = "", digits] = /^(?:(\[.*\])|(.*?))(?::(\d{1,5}))?$/s.exec(authority) ?? [];
+  const port = digits === undefined ? (schemePorts[scheme.toLowerCase()] ?? 443) : Number(digits);
+  const path = rest === "" ? "/" : rest.startsWith("/") ? rest : `/${rest}`;
+  return { host: bracketed ?? plain, port, path };
+}
+
+export function explainEgress(
+  policy: NetworkPolicy,
+  { url, method }: { readonly url: string; readonly method: string },
+  facts: EgressFacts,
+): Explanation {
+  const request = { ...parseDestination(url), method };
+  const verdict = decideSafely(policy, request, facts);
+  const origin = originOf(policy, verdict, request, facts);
+  const reason = verdict.outcome === "allow" ? undefined : verdict.reason;
+  return {
+    verdict: verdict.outcome,
+    host: printable(verdict.host),
+    port: request.port,
+    sentence: printable(sentenceFor(verdict, request)),
+    ...(reason === undefined ? {} : { reason }),
+    ...(verdict.rule === undefined ? {} : { rule: verdict.rule.id }),
+    ...(origin === undefined ? {} : withoutUndefined(origin)),
+    howToChange: printable(howToChange(verdict, request, origin)),
+  };
+}
+
+const withoutUndefined = ({ layer, file, line }: RuleOrigin): RuleOrigin => ({
+  layer,
+  ...(file === undefined ? {} : { file }),
+  ...(line === undefined ? {} : { line }),
+});
+
+/** Who decided: the rule, the bound that was left, or what is built in. */
+function originOf(
+  policy: NetworkPolicy,
+  verdict: EgressVerdict,
+  { port }: EgressRequest,
+  { nowMs }: EgressFacts,
+): RuleOrigin | undefined {
+  if (verdict.rule) return verdict.rule.origin;
+  if (verdict.outcome === "allow") return undefined;
+  if (verdict.reason === "outside_bound") {
+    const left = policy.bounds.find(
+      ({ rules }) =>
+        !rules.some(
+          (rule) => isLive(rule, nowMs) && matchesHost(rule.host, verdict.host) && coversPort(rule, port),
+        ),
+    );
+    return left?.rules[0]?.origin;
+  }
+  return { layer: "built-in" };
+}
+
+function sentenceFor(verdict: EgressVerdict, { port, method, path }: EgressRequest): string {
+  const where = `${verdict.host} on port ${port}`;
+  if (verdict.outcome === "ask") return `A person is asked before the box reaches ${where}.`;
+  if (verdict.outcome === "deny") return `The box cannot reach ${where}: ${whyNot(verdict, method, path)}.`;
+  const how = verdict.mustInspect
+    ? `send ${method ?? "requests"} to ${where}, and the gate reads along`
+    : `reach ${where}`;
+  const target = verdict.exception ? ` (${verdict.exception.address}, ${verdict.exception.reason})` : "";
+  return `The box may ${how}${target}, by ${verdict.rule.id}.`;
+}
+
+function whyNot(
+  { reason, rule, host }: Extract<EgressVerdict, { outcome: "deny" }>,
+  method = "",
+  path = "",
+): string {
+  const name = rule ? `${rule.id} for ${formatHostPattern(rule.host)}` : "";
+  const reasons: Partial<Record<DenyReason, string>> = {
+    bad_host: "it is not a host name",
+    raw_address: "names are reached, addresses are not",
+    forbidden_range: "the address belongs to the host or its networks",
+    reserved_name:
+      (canonicalHost(host)?.kind === "name" ? reservedName(host) : undefined) ?? "no exception has this name",
+    no_rule: "no rule names it",
+    rule_denies: `${name} denies it`,
+    outside_bound: "it is outside the upper bound that the owner of the machine set",
+    wrong_port: name === "" ? "the exception is for another port" : `${name} is for other ports`,
+    wrong_method: `${name} does not allow ${method}`,
+    wrong_path: `${name} does not allow ${path}`,
+    malformed: `the path ${path} can be read in more than one way`,
+    expired: `${name} has ended`,
+    policy_error: "the policy could not be applied",
+  };
+  return reasons[reason] ?? reason;
+}
+
+function howToChange(
+  verdict: EgressVerdict,
+  { port }: EgressRequest,
+  origin: RuleOrigin | undefined,
+): string {
+  const place =
+    origin?.file === undefined
+      ? ""
+      : ` (${origin.file}${origin.line === undefined ? "" : `:${origin.line}`})`;
+  if (verdict.outcome === "allow") {
+    return `Remove ${verdict.rule.id}${place}, or add a rule with mode = "deny".`;
+  }
+  const entry = port === 80 || port === 443 ? verdict.host : `${verdict.host}:${port}`;
+  const changes: Partial<Record<DenyReason, string>> = {
+    bad_host: "Write the destination as a plain host name.",
+    malformed: "Write the path without dots, empty segments and encoded slashes.",
+    raw_address: openAddress(port),
+    forbidden_range: openAddress(port),
+    reserved_name: openAddress(port),
+    outside_bound: `Add "${entry}" to network.only of the ${origin?.layer ?? "host"} policy${place}.`,
+    no_rule: `Add "${entry}" to network.allow of agentbox.toml.`,
+  };
+  const { rule, reason } = verdict;
+  return (
+    changes[reason] ??
+    (rule ? `Change ${rule.id}${place}.` : `Add "${entry}" to network.allow of agentbox.toml.`)
+  );
+}
+
+const openAddress = (port: number): string =>
+  `Open one address with [network.exceptions.<name>], address = "<address>:${port}" and a reason.`;

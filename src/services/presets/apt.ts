@@ -1,0 +1,8 @@
+/** What apt fetches from: the repositories of all its source files, in both forms, as apt itself reports them. */
+import { type ToolHost, notInstalled } from "./tool-host.ts";
+
+export async function readApt(host: ToolHost): Promise<readonly string[]> {
+  const said = await host.ask(["apt-get"], ["indextargets", "--format", "$(REPO_URI)"]);
+  if (said === undefined) throw notInstalled("apt");
+  return said.split("\n");
+}

@@ -1,0 +1,72 @@
+/**
+ * What cargo fetches from: the registries of the person's configuration, and the index that cargo has used before,
+ * whose own description says where the packages lie. Cargo has no command that tells, so its files are read.
+ */
+import { basename, join } from "node:path";
+import { parse } from "smol-toml";
+import { AgentBoxError } from "../../base/errors.ts";
+import { type ToolHost, notInstalled } from "./tool-host.ts";
+
+type Table = Readonly<Record<string, unknown>>;
+
+export async function readCargo(host: ToolHost): Promise<readonly string[]> {
+  const cargoHome = host.variable("CARGO_HOME") ?? join(host.home, ".cargo");
+  const urls = [...(await configuredUrls(host, cargoHome)), ...(await usedIndexes(host, cargoHome))];
+  if (urls.length === 0 && (await host.ask(["cargo"], ["--version"])) === undefined)
+    throw notInstalled("cargo");
+  if (urls.length === 0) {
+    throw new AgentBoxError("policy.invalid", "cargo has not said yet which index it uses.", {
+      hint: "Let cargo fetch something once on this host, or write the hosts in network.allow.",
+      facts: { preset: "cargo" },
+    });
+  }
+  return urls;
+}
+
+async function configuredUrls(host: ToolHost, cargoHome: string): Promise<string[]> {
+  const text =
+    (await host.readText(join(cargoHome, "config.toml"))) ?? (await host.readText(join(cargoHome, "config")));
+  if (text === undefined) return [];
+  const config = parseConfig(text);
+  const places = [config["registry"], ...tablesOf(config["registries"]), ...tablesOf(config["source"])];
+  return places.flatMap((place) => {
+    const { index, registry } = (isTable(place) ? place : {}) as { index?: unknown; registry?: unknown };
+    return [index, registry].filter((url) => typeof url === "string");
+  });
+}
+
+/** A directory for each index, named after its host; its config.json says where packages and the API are. */
+async function usedIndexes(host: ToolHost, cargoHome: string): Promise<string[]> {
+  const urls: string[] = [];
+  for (const directory of await host.list(join(cargoHome, "registry", "index"))) {
+    const name = basename(directory).replace(/-[0-9a-f]{16}$/, "");
+    urls.push(`https://${name}`);
+    const text = await host.readText(join(directory, "config.json"));
+    const { dl } = text === undefined ? {} : (parseJson(text) as { dl?: unknown });
+    if (typeof dl === "string") urls.push(dl.replaceAll(/\{[^}]*\}/g, "x"));
+  }
+  return urls;
+}
+
+const isTable = (value: unknown): value is Table => value !== null && typeof value === "object";
+const tablesOf = (value: unknown): unknown[] => (isTable(value) ? Object.values(value) : []);
+
+function parseJson(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isTable(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function parseConfig(text: string): Table {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new AgentBoxError("policy.invalid", "The configuration of cargo is not valid TOML.", {
+      hint: "Correct config.toml in the home of cargo.",
+      cause: error,
+    });
+  }
+}

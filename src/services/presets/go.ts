@@ -1,0 +1,16 @@
+/** What go fetches from: its module proxies and its checksum database, as go itself reports them. */
+import { type ToolHost, notInstalled } from "./tool-host.ts";
+
+export async function readGo(host: ToolHost): Promise<readonly string[]> {
+  const said = await host.ask(["go"], ["env", "GOPROXY", "GOSUMDB"]);
+  if (said === undefined) throw notInstalled("go");
+  const [proxies = "", database = ""] = said.split("\n");
+  return [...proxies.split(/[,|]/), databaseUrl(database)].map((url) => url.trim());
+}
+
+/** `name`, `name+key` or `name+key url`; without an address of its own the name is the host. */
+function databaseUrl(database: string): string {
+  const [name = "", url] = database.trim().split(/\s+/);
+  if (url !== undefined) return url;
+  return name === "" || name === "off" ? "" : `https://${name.split("+", 1)[0]}`;
+}

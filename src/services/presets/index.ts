@@ -1,0 +1,41 @@
+/**
+ * The network presets of this host. Reviewed lists come from our own data; the hosts of package managers come from
+ * the person's configuration of the tool, read anew each time, so a company's mirror works and no list goes stale.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { PresetHosts } from "../../contract/network/preset.ts";
+import type { PresetSource } from "../../ports/presets.ts";
+import { readApt } from "./apt.ts";
+import { readCargo } from "./cargo.ts";
+import { readGo } from "./go.ts";
+import { readNpm } from "./npm.ts";
+import { readPip } from "./pip.ts";
+import { hostsFromUrls } from "./registry-hosts.ts";
+import { servicePresets } from "./service-presets.ts";
+import { type ToolHost, openToolHost } from "./tool-host.ts";
+
+/** Addresses that a tool is configured to fetch from, as texts of its own. */
+const tools: Readonly<Record<string, (host: ToolHost) => Promise<readonly string[]>>> = {
+  npm: readNpm,
+  pip: readPip,
+  apt: readApt,
+  cargo: readCargo,
+  go: readGo,
+};
+
+/** `env` is the environment of the person whose configuration counts. */
+export function openPresets(env: NodeJS.ProcessEnv): PresetSource {
+  const host = openToolHost(env);
+  return {
+    names: [...Object.keys(tools), ...Object.keys(servicePresets)],
+    async read(name): Promise<PresetHosts> {
+      const reviewed = Object.hasOwn(servicePresets, name) ? servicePresets[name] : undefined;
+      if (reviewed) return { name, rules: reviewed, unusable: [] };
+      const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+      if (tool) return hostsFromUrls(name, await tool(host));
+      throw new AgentBoxError("policy.invalid", `There is no network preset named "${name.slice(0, 64)}".`, {
+        hint: `Known: ${[...Object.keys(tools), ...Object.keys(servicePresets)].join(", ")}.`,
+      });
+    },
+  };
+}
