@@ -14,6 +14,7 @@ import { serveExec } from "./exec.ts";
 import { failure } from "./failure.ts";
 import { serveFollow } from "./follow.ts";
 import { HostControl } from "./host-control.ts";
+import type { BoxNetwork } from "./network/index.ts";
 import type { OutputRing } from "./output-ring.ts";
 import { processIds } from "./process-group.ts";
 import { serveReadFiles } from "./read-files.ts";
@@ -37,6 +38,7 @@ export class Boxd {
   readonly #sessions: Sessions;
   readonly #services: Services;
   readonly #control: HostControl;
+  #network: BoxNetwork | undefined;
   #healthTimer: NodeJS.Timeout | undefined;
   #isStopping = false;
 
@@ -63,9 +65,23 @@ export class Boxd {
     );
   }
 
-  start(): void {
+  /** The network first: the host may run a command as soon as it hears of the box. */
+  async start(): Promise<void> {
+    if (this.#config.network) await this.#openNetwork(this.#config.network);
     this.#control.dial();
     this.#services.start();
+  }
+
+  /** A box whose network does not come up has none: it says so and goes on. */
+  async #openNetwork({ ports }: { ports: readonly number[] }): Promise<void> {
+    try {
+      // Not loaded by a box without a way out.
+      const { openNetwork } = await import("./network/index.ts");
+      const { hostname } = this.#config;
+      this.#network = await openNetwork({ ports, hostname, linkSocket: this.#socketPath });
+    } catch (error) {
+      process.stderr.write(`boxd: this box has no way out: ${messageOf(error)}\n`);
+    }
   }
 
   /** Ends everything in the box: asks, waits, kills. */
@@ -74,6 +90,7 @@ export class Boxd {
     this.#isStopping = true;
     await stopAll(this.#sessions, this.#services, graceMs);
     isDone();
+    this.#network?.close();
     clearTimeout(this.#healthTimer);
     await this.#control.close();
     this.#onExit();
@@ -110,6 +127,9 @@ export class Boxd {
         return {};
       case "health":
         return this.#health();
+      case "network.ports":
+        await this.#network?.setPorts(request.params.ports);
+        return {};
       default:
         throw new TypeError(`There is no method ${(request as { method: ControlMethod }).method}.`);
     }

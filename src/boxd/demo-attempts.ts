@@ -1,6 +1,6 @@
 /** What the demo agent tries. Each attempt is made for real, and reports what the system answered. */
-import { lookup } from "node:dns/promises";
 import { readFile, readdir, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { DemoAttempt } from "../contract/demo.ts";
@@ -54,14 +54,27 @@ function dial(host: string, port: number): Promise<void> {
   });
 }
 
+/** Every name has an address in a box; what counts is who answers there. The gate says so when it refuses. */
+function fetchPage(host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host, port: 80, path: "/" }, (response) => {
+      response.resume();
+      if (response.headers["x-agentbox"] === undefined) resolve();
+      else reject(Object.assign(new Error("refused"), { code: `${response.statusCode} by the gate` }));
+    });
+    asked.once("error", reject);
+    asked.end();
+  });
+}
+
 export async function attemptNetwork(): Promise<DemoAttempt> {
   const [byAddress, byName] = await Promise.all([
     refusal(() => orTimeout(dial("1.1.1.1", 443))),
-    refusal(() => orTimeout(lookup("example.com"))),
+    refusal(() => orTimeout(fetchPage("example.com"))),
   ]);
   const interfaces = Object.keys(networkInterfaces()).filter((name) => name !== "lo");
   const isRefused = byAddress !== undefined && byName !== undefined && interfaces.length === 0;
-  const evidence = `1.1.1.1: ${byAddress ?? "connected"}, names: ${byName ?? "found"}`;
+  const evidence = `1.1.1.1: ${byAddress ?? "connected"}, example.com: ${byName ?? "answered"}`;
   return { name: "Reach the internet", isRefused, evidence };
 }
 

@@ -34,7 +34,7 @@ function main(configPath: string, socketPath: string): void {
   surviveErrors();
   const boxd = new Boxd(config, socketPath, () => process.exit(0));
   process.on("SIGTERM", () => void boxd.shutdown(termGraceMs));
-  boxd.start();
+  void boxd.start();
 }
 
 main(process.argv[2] ?? boxPaths.config, process.argv[3] ?? boxPaths.linkSocket);

@@ -12,6 +12,7 @@ import type {
   StreamOp,
   StreamOutput,
 } from "../contract/link/messages.ts";
+import type { GateConnection } from "./gate.ts";
 
 /**
  * One stream into a box. Data flows with back pressure in both directions. Nothing is delivered before the turn
@@ -39,6 +40,8 @@ export interface LinkListener {
   connected?(boot: string, isReconnect: boolean): void;
   lost?(): void;
   violated?(reason: string): void;
+  /** A program in the box wants out. Without a listener the connection is closed. */
+  gate?(connection: GateConnection): void;
   health?(health: Health): void;
   sessionEnded?(session: SessionStatus): void;
   serviceChanged?(service: ServiceStatus): void;
@@ -58,6 +61,8 @@ export interface BoxLink extends AsyncDisposable {
   shutdown(graceMs: number): Promise<void>;
   /** A paused box is silent; while it is paused, silence does not count as lost. */
   setPaused(isPaused: boolean): void;
+  /** From now on boxd stands for the names of the policy on these ports. */
+  setPorts(ports: readonly number[]): Promise<void>;
 }
 
 export interface Links {

@@ -5,7 +5,9 @@
 import assert from "node:assert/strict";
 import type { Box } from "../contract/box.ts";
 import type { NewEvent } from "../contract/events.ts";
-import type { Store, TrustRecord } from "./store.ts";
+import type { NewEgressRecord } from "../contract/network/egress.ts";
+import type { NetworkRule } from "../contract/network/policy.ts";
+import type { EgressQuery, Store, TrustRecord } from "./store.ts";
 
 export interface StoreCase {
   readonly name: string;
@@ -251,4 +253,65 @@ const trustCases: readonly StoreCase[] = [
   },
 ];
 
-export const storeCases: readonly StoreCase[] = [...boxCases, ...eventCases, ...trustCases];
+const sampleRule = (id: string): NetworkRule => ({
+  id,
+  origin: { layer: "approval" },
+  mode: "allow",
+  host: { name: "example.org", isWildcard: false },
+  ports: [443],
+  methods: [],
+  paths: [],
+  inspect: false,
+});
+
+const sampleEgress = (box: string, host: string, verdict: "allow" | "deny"): NewEgressRecord => ({
+  atMs: 1,
+  box,
+  incarnation: "i",
+  via: "tcp",
+  host,
+  port: 443,
+  verdict,
+  bytesOut: 1,
+  bytesIn: 2,
+});
+
+const networkCases: readonly StoreCase[] = [
+  {
+    name: "a grant belongs to its project, and one of the same id replaces it",
+    async run(open) {
+      await using store = await open();
+      await store.commit({ grant: { projectDir: "/p", rule: sampleRule("approval:1") }, events: [] });
+      await store.commit({ grant: { projectDir: "/p", rule: sampleRule("approval:2") }, events: [] });
+      const changed = { ...sampleRule("approval:1"), ports: [80] };
+      await store.commit({ grant: { projectDir: "/p", rule: changed }, events: [] });
+      assert.deepEqual(await store.listGrants("/p"), [changed, sampleRule("approval:2")]);
+      assert.deepEqual(await store.listGrants("/q"), []);
+    },
+  },
+  {
+    name: "decisions of the gate are kept in order and found by box, host and verdict",
+    async run(open) {
+      await using store = await open();
+      await store.recordEgress([
+        sampleEgress("one", "a.test", "allow"),
+        sampleEgress("two", "b.test", "deny"),
+      ]);
+      await store.recordEgress([sampleEgress("one", "b.test", "deny")]);
+      const ids = async (query: Omit<EgressQuery, "limit">) =>
+        (await store.listEgress({ limit: 10, ...query })).map(({ id }) => id);
+      assert.deepEqual(await ids({}), [1, 2, 3]);
+      assert.deepEqual(await ids({ newestFirst: true }), [3, 2, 1]);
+      assert.deepEqual(await ids({ after: 1 }), [2, 3]);
+      assert.deepEqual(await ids({ box: "one" }), [1, 3]);
+      assert.deepEqual(await ids({ host: "b.test" }), [2, 3]);
+      assert.deepEqual(await ids({ verdict: "deny", box: "two" }), [2]);
+      assert.deepEqual((await store.listEgress({ limit: 1 }))[0], {
+        id: 1,
+        ...sampleEgress("one", "a.test", "allow"),
+      });
+    },
+  },
+];
+
+export const storeCases: readonly StoreCase[] = [...boxCases, ...eventCases, ...trustCases, ...networkCases];

@@ -4,6 +4,8 @@
  */
 import type { Box } from "../contract/box.ts";
 import type { BoxEvent, NewEvent } from "../contract/events.ts";
+import type { EgressRecord, NewEgressRecord } from "../contract/network/egress.ts";
+import type { NetworkRule } from "../contract/network/policy.ts";
 
 export interface TrustRecord {
   /** Real path of the project whose manifest asked. */
@@ -23,7 +25,26 @@ export interface StoreChange {
   readonly remove?: { readonly name: string };
   readonly trust?: TrustRecord;
   readonly untrust?: { readonly projectDir: string; readonly digest?: string | undefined };
+  /** A person's yes for every box of a project; replaces a rule of the same id. */
+  readonly grant?: ProjectGrant;
   readonly events: readonly NewEvent[];
+}
+
+/** A rule that a person added for a project when a box asked. */
+export interface ProjectGrant {
+  readonly projectDir: string;
+  readonly rule: NetworkRule;
+}
+
+export interface EgressQuery {
+  /** Only records with a greater id. */
+  readonly after?: number | undefined;
+  readonly box?: string | undefined;
+  readonly host?: string | undefined;
+  readonly verdict?: "allow" | "deny" | undefined;
+  readonly limit: number;
+  /** Newest first; the default is oldest first. */
+  readonly newestFirst?: boolean | undefined;
 }
 
 export interface EventQuery {
@@ -45,6 +66,10 @@ export interface Store extends AsyncDisposable {
   lastEventId(): Promise<number>;
   findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined>;
   listTrust(): Promise<readonly TrustRecord[]>;
+  listGrants(projectDir: string): Promise<readonly NetworkRule[]>;
+  /** The gate's decisions. Bounded: the oldest go when there are too many. */
+  recordEgress(records: readonly NewEgressRecord[]): Promise<void>;
+  listEgress(query: EgressQuery): Promise<readonly EgressRecord[]>;
 }
 
 export interface StoreModule {

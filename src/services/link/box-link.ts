@@ -7,20 +7,23 @@ import type { Clock, Ids } from "../../base/clock.ts";
 import { type Deferred, deferred } from "../../base/deferred.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { MainSession } from "../../contract/box.ts";
-import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts";
 import { Health, Hello, SessionStatus, type StreamOp } from "../../contract/link/messages.ts";
 import { linkProtocol } from "../../contract/link/protocol.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { BoxLink, LinkListener, LinkStream } from "../../ports/link.ts";
 import { ControlConnection, type Notice } from "./control-connection.ts";
-import { FrameSocket } from "./frame-socket.ts";
+import { FrameSocket, silent } from "./frame-socket.ts";
+import { readHello } from "./hello-reader.ts";
 import { HostLinkStream } from "./link-stream.ts";
+import { maxConnections, maxGateConnections } from "./listening.ts";
 import { Violations } from "./violations.ts";
 
 const helloMs = 5_000;
 const requestMs = 10_000;
 const shutdownSlackMs = 5_000;
 const maxPending = 64;
+
+type GateHello = Extract<Hello, { role: "gate" }>;
 
 export interface HostBoxLinkOptions {
   readonly box: string;
@@ -30,10 +33,15 @@ export interface HostBoxLinkOptions {
   readonly listener: LinkListener;
 }
 
+/** Immediates run after what is ready is read; the first of them comes before the connection is watched at all. */
+const afterNextRead = (action: () => void) => setImmediate(() => setImmediate(action));
+
 export class HostBoxLink implements BoxLink {
   readonly #options: HostBoxLinkOptions;
-  readonly #sockets = new Set<FrameSocket>();
-  readonly #pending = new Set<FrameSocket>();
+  readonly #sockets = new Set<Socket>();
+  readonly #pending = new Set<Socket>();
+  readonly #framed = new Set<Socket>();
+  readonly #gated = new Set<Socket>();
   /** Streams that were asked for and that boxd has not dialled yet, by one-time id. */
   readonly #expected = new Map<string, Deferred<LinkStream>>();
   readonly #waiters = new Set<() => void>();
@@ -66,28 +74,37 @@ export class HostBoxLink implements BoxLink {
   }
 
   accept(raw: Socket): void {
-    const socket = new FrameSocket(raw);
-    if (this.#pending.size >= maxPending) {
-      this.#violations.add("too many connections that say nothing");
-      return socket.destroy();
-    }
-    this.#sockets.add(socket);
-    this.#pending.add(socket);
-    raw.on("close", () => this.#sockets.delete(socket));
+    this.#sockets.add(raw);
+    let hasSettled = false;
     const settle = () => {
-      this.#pending.delete(socket);
+      hasSettled = true;
+      this.#pending.delete(raw);
       cancel();
     };
+    const violate = (reason: string) => {
+      this.#violations.add(reason);
+      raw.destroy();
+    };
     // SECURITY: a box that opens connections and keeps silent would otherwise use up all the places.
-    const cancel = this.#options.clock.after(helloMs, () => socket.violate("no hello in time"));
-    socket.handOver({
-      frame: (frame) => {
+    const cancel = this.#options.clock.after(helloMs, () => violate("no hello in time"));
+    raw.on("close", () => {
+      settle();
+      for (const set of [this.#sockets, this.#framed, this.#gated]) set.delete(raw);
+    });
+    readHello(raw, {
+      hello: (value) => {
         settle();
-        this.#greet(socket, frame);
+        const hello = Hello.safeParse(value);
+        if (hello.success) this.#greet(raw, hello.data);
+        else violate("a first frame that is no hello");
       },
-      drained: () => undefined,
-      violated: (reason) => this.#violations.add(reason),
-      closed: settle,
+      violated: violate,
+    });
+    // Many programs may connect at once; one is silent only when there was time to read what it has said.
+    afterNextRead(() => {
+      if (hasSettled) return;
+      if (this.#pending.size >= maxPending) violate("too many connections that say nothing");
+      else this.#pending.add(raw);
     });
   }
 
@@ -148,6 +165,10 @@ export class HostBoxLink implements BoxLink {
     await this.#connected().request("shutdown", { graceMs }, graceMs + shutdownSlackMs);
   }
 
+  async setPorts(ports: readonly number[]): Promise<void> {
+    await this.#connected().request("network.ports", { ports: [...ports] }, requestMs);
+  }
+
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#control?.setPaused(isPaused);
@@ -162,18 +183,46 @@ export class HostBoxLink implements BoxLink {
     await closed;
   }
 
-  /** The first frame says what a connection is for; anything else ends it. */
-  #greet(socket: FrameSocket, frame: Frame): void {
-    const hello = frame.kind === frameKind.json ? Hello.safeParse(decodeJson(frame.payload)) : undefined;
-    if (!hello?.success) return socket.violate("a first frame that is no hello");
-    if (hello.data.protocol !== linkProtocol) {
-      return this.#refuse(socket, `protocol ${hello.data.protocol}, this host speaks ${linkProtocol}`);
+  /** The first frame says what a connection is for. */
+  #greet(raw: Socket, hello: Hello): void {
+    if (hello.role === "gate" && hello.protocol === linkProtocol) return this.#greetGate(raw, hello);
+    if (this.#framed.size >= maxConnections) {
+      this.#violations.add("too many connections");
+      raw.destroy();
+      return;
     }
-    if (hello.data.role === "control") return this.#greetControl(socket, hello.data.boot);
-    const expected = this.#expected.get(hello.data.id);
-    if (!expected) return socket.violate("a stream that nobody asked for");
-    this.#expected.delete(hello.data.id);
+    this.#framed.add(raw);
+    const socket = new FrameSocket(raw);
+    socket.handOver({ ...silent, violated: (reason) => this.#violations.add(reason) });
+    if (hello.protocol !== linkProtocol) {
+      return this.#refuse(socket, `protocol ${hello.protocol}, this host speaks ${linkProtocol}`);
+    }
+    if (hello.role === "control") return this.#greetControl(socket, hello.boot);
+    const expected = hello.role === "stream" ? this.#expected.get(hello.id) : undefined;
+    if (hello.role !== "stream" || !expected) return socket.violate("a stream that nobody asked for");
+    this.#expected.delete(hello.id);
     expected.resolve(new HostLinkStream(socket, (reason) => this.#violations.add(reason)));
+  }
+
+  /** From here on the bytes are a program's and the gate's; the link only closes what is left when it goes. */
+  #greetGate(raw: Socket, { via, host, port, program }: GateHello): void {
+    const { listener } = this.#options;
+    const isWhole =
+      via === "tcp" ? host !== undefined && port !== undefined : host === undefined && port === undefined;
+    const problem = !isWhole
+      ? "a way out to nowhere"
+      : this.#gated.size >= maxGateConnections
+        ? "too many ways out at once"
+        : undefined;
+    if (problem !== undefined) this.#violations.add(problem);
+    if (problem !== undefined || !listener.gate) {
+      raw.destroy();
+      return;
+    }
+    this.#gated.add(raw);
+    // A program that has said everything may still wait for the answer.
+    raw.allowHalfOpen = true;
+    listener.gate({ socket: raw, via, host, port, program });
   }
 
   #greetControl(socket: FrameSocket, boot: string): void {
@@ -194,12 +243,7 @@ export class HostBoxLink implements BoxLink {
 
   #refuse(socket: FrameSocket, reason: string): void {
     this.#violations.add(reason);
-    socket.handOver({
-      frame: () => undefined,
-      drained: () => undefined,
-      violated: () => undefined,
-      closed: () => undefined,
-    });
+    socket.handOver(silent);
     socket.send({ type: "refused", reason });
     socket.end();
     // The refusal is on its way; a box that does not take it gets no more time than for a hello.

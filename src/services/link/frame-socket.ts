@@ -20,7 +20,8 @@ export interface FrameSocketEvents {
   closed(): void;
 }
 
-const ignored: FrameSocketEvents = {
+/** For a connection that nobody listens to. */
+export const silent: FrameSocketEvents = {
   frame: () => undefined,
   drained: () => undefined,
   violated: () => undefined,
@@ -30,7 +31,7 @@ const ignored: FrameSocketEvents = {
 export class FrameSocket {
   readonly #socket: Socket;
   readonly #flow: FrameFlow;
-  #events: FrameSocketEvents = ignored;
+  #events: FrameSocketEvents = silent;
 
   constructor(socket: Socket) {
     this.#socket = socket;

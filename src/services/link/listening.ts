@@ -10,7 +10,9 @@ import { writeFileAtomic } from "../../host/files.ts";
 
 /** What fits into sun_path on Linux, without its final zero. */
 const maxSocketPath = 107;
-const maxConnections = 256;
+/** SECURITY: counted apart, so that a box full of busy programs can still be spoken to, and the other way round. */
+export const maxConnections = 256;
+export const maxGateConnections = 512;
 
 /** SECURITY: it holds the box's environment, so of all users of the host only the box's own may read it. */
 export const writeBoxConfig = (linkDir: string, owner: BoxOwner, config: BoxdConfig): Promise<void> =>
@@ -37,7 +39,7 @@ export async function listenForBox(
   }
   await rm(path, { force: true });
   const server = createServer(accept);
-  server.maxConnections = maxConnections;
+  server.maxConnections = maxConnections + maxGateConnections;
   // SECURITY: bind happens inside listen(), so no other user can connect before the mode is right.
   const before = process.umask(0o177);
   try {

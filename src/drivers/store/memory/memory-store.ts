@@ -5,7 +5,18 @@
 import { AgentBoxError } from "../../../base/errors.ts";
 import type { Box } from "../../../contract/box.ts";
 import type { BoxEvent } from "../../../contract/events.ts";
-import type { EventQuery, Store, StoreChange, TrustRecord } from "../../../ports/store.ts";
+import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
+import type { NetworkRule } from "../../../contract/network/policy.ts";
+import type {
+  EgressQuery,
+  EventQuery,
+  ProjectGrant,
+  Store,
+  StoreChange,
+  TrustRecord,
+} from "../../../ports/store.ts";
+
+const maxEgressRecords = 10_000;
 
 interface StoredBox {
   readonly incarnation: string;
@@ -20,6 +31,9 @@ export class MemoryStore implements Store {
   #boxes: ReadonlyMap<string, StoredBox> = new Map();
   #trust: ReadonlyMap<string, string> = new Map();
   readonly #events: string[] = [];
+  readonly #grants = new Map<string, Map<string, string>>();
+  #egress: EgressRecord[] = [];
+  #egressTotal = 0;
 
   async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
     // Everything that can fail happens on copies; the assignments below cannot.
@@ -30,6 +44,7 @@ export class MemoryStore implements Store {
     );
     this.#boxes = boxes;
     this.#trust = trust;
+    if (change.grant) this.#addGrant(change.grant);
     this.#events.push(...numbered);
     return numbered.map((text) => JSON.parse(text) as BoxEvent);
   }
@@ -64,6 +79,34 @@ export class MemoryStore implements Store {
 
   async listTrust(): Promise<readonly TrustRecord[]> {
     return [...this.#trust].sort(byKey).map(([, text]) => JSON.parse(text) as TrustRecord);
+  }
+
+  async listGrants(projectDir: string): Promise<readonly NetworkRule[]> {
+    const grants = [...(this.#grants.get(projectDir) ?? [])].sort(byKey);
+    return grants.map(([, text]) => JSON.parse(text) as NetworkRule);
+  }
+
+  async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {
+    for (const record of records) this.#egress.push({ id: ++this.#egressTotal, ...record });
+    this.#egress = this.#egress.slice(-maxEgressRecords);
+  }
+
+  async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {
+    const { after = 0, box, host, verdict } = query;
+    const hits = this.#egress.filter(
+      (record) =>
+        record.id > after &&
+        (box === undefined || record.box === box) &&
+        (host === undefined || record.host === host) &&
+        (verdict === undefined || record.verdict === verdict),
+    );
+    if (query.newestFirst) hits.reverse();
+    return hits.slice(0, query.limit);
+  }
+
+  #addGrant({ projectDir, rule }: ProjectGrant): void {
+    const grants = this.#grants.get(projectDir) ?? new Map<string, string>();
+    this.#grants.set(projectDir, grants.set(rule.id, JSON.stringify(rule)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -35,6 +35,23 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (project_dir, digest)
   ) STRICT;
   `,
+  `
+  CREATE TABLE grants (
+    project_dir TEXT NOT NULL,
+    id TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    PRIMARY KEY (project_dir, id)
+  ) STRICT;
+
+  CREATE TABLE egress (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    box TEXT NOT NULL,
+    host TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX egress_by_box ON egress (box, id);
+  `,
 ];
 
 /** "AGBX": tells our files from other people's SQLite databases. */

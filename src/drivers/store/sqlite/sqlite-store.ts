@@ -6,12 +6,17 @@
 import { AgentBoxError } from "../../../base/errors.ts";
 import type { Box } from "../../../contract/box.ts";
 import type { BoxEvent, NewEvent } from "../../../contract/events.ts";
-import type { EventQuery, Store, StoreChange, TrustRecord } from "../../../ports/store.ts";
+import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
+import type { NetworkRule } from "../../../contract/network/policy.ts";
+import type { EgressQuery, EventQuery, Store, StoreChange, TrustRecord } from "../../../ports/store.ts";
 import type { Sqlite, Statement } from "./database.ts";
 import { storeError } from "./store-errors.ts";
 
 type EventRow = [number, number, BoxEvent["type"], string | null, string | null, string];
 type TrustRow = [string, string, string, number];
+
+/** Some weeks of a busy box; about 60 MB. */
+const maxEgressRecords = 200_000;
 
 export class SqliteStore implements Store {
   readonly #db: Sqlite;
@@ -24,20 +29,11 @@ export class SqliteStore implements Store {
   }
 
   async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
-    return this.#guard(() => {
-      // IMMEDIATE takes the write lock before anything is read, so that two processes cannot both see a free name.
-      this.#db.exec("BEGIN IMMEDIATE");
-      try {
-        this.#changeBoxes(change);
-        this.#changeTrust(change);
-        const events = change.events.map((event) => this.#append(event));
-        this.#db.exec("COMMIT");
-        return events;
-      } catch (error) {
-        // After some failures, such as a full disk, SQLite has rolled back already.
-        if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
-        throw error;
-      }
+    return this.#transaction(() => {
+      this.#changeBoxes(change);
+      this.#changeTrust(change);
+      this.#changeGrants(change);
+      return change.events.map((event) => this.#append(event));
     });
   }
 
@@ -84,12 +80,61 @@ export class SqliteStore implements Store {
     return this.#rows<TrustRow>(sql, []).map(toTrust);
   }
 
+  async listGrants(projectDir: string): Promise<readonly NetworkRule[]> {
+    const sql = "SELECT rule FROM grants WHERE project_dir = ? ORDER BY id";
+    return this.#rows<[string]>(sql, [projectDir]).map(([text]) => JSON.parse(text) as NetworkRule);
+  }
+
+  async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {
+    this.#transaction(() => {
+      for (const record of records) {
+        const values = [record.box, record.host, record.verdict, JSON.stringify(record)];
+        this.#run("INSERT INTO egress (box, host, verdict, record) VALUES (?, ?, ?, ?)", values);
+      }
+      this.#run("DELETE FROM egress WHERE id <= (SELECT max(id) FROM egress) - ?", [maxEgressRecords]);
+    });
+  }
+
+  async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {
+    const { box = null, host = null, verdict = null } = query;
+    const order = query.newestFirst ? "DESC" : "ASC";
+    const sql = `SELECT id, record FROM egress WHERE id > ? AND (? IS NULL OR box = ?) AND (? IS NULL OR host = ?)
+      AND (? IS NULL OR verdict = ?) ORDER BY id ${order} LIMIT ?`;
+    const values = [query.after ?? 0, box, box, host, host, verdict, verdict, query.limit];
+    return this.#rows<[number, string]>(sql, values).map(([id, text]) => ({
+      id,
+      ...(JSON.parse(text) as NewEgressRecord),
+    }));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#db.open) return;
     this.#statements.clear();
     // libsql lets go of the file only when its statements are collected, so the log is folded in here and now.
     this.#guard(() => this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
     this.#db.close();
+  }
+
+  #transaction<T>(task: () => T): T {
+    return this.#guard(() => {
+      // IMMEDIATE takes the write lock before anything is read, so that two processes cannot both see a free name.
+      this.#db.exec("BEGIN IMMEDIATE");
+      try {
+        const result = task();
+        this.#db.exec("COMMIT");
+        return result;
+      } catch (error) {
+        // After some failures, such as a full disk, SQLite has rolled back already.
+        if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  #changeGrants({ grant }: StoreChange): void {
+    if (!grant) return;
+    const values = [grant.projectDir, grant.rule.id, JSON.stringify(grant.rule)];
+    this.#run("INSERT OR REPLACE INTO grants (project_dir, id, rule) VALUES (?, ?, ?)", values);
   }
 
   #changeBoxes({ remove, insert, update }: StoreChange): void {
