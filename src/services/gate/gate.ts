@@ -1,0 +1,147 @@
+/** The gate of ports/gate.ts: knows the boxes, takes their connections in and gives each to a passage or the edge. */
+import type { SecureContext } from "node:tls";
+import type { Duplex } from "node:stream";
+import { printable } from "../../base/printable.ts";
+import type { HostSummary } from "../../contract/network/egress.ts";
+import type { NetworkPolicy } from "../../contract/network/policy.ts";
+import type { Gate, GateBox, GateConnection } from "../../ports/gate.ts";
+import { parseAuthority } from "./authority.ts";
+import { BoxEgress, type BoxEgressOptions } from "./box-egress.ts";
+import type { Caller } from "./caller.ts";
+import { denialText } from "./denial.ts";
+import type { Dial } from "./dialer.ts";
+import { HttpEdge } from "./http-edge.ts";
+import type { LeafContexts } from "./leaf-contexts.ts";
+import { Passage, type PassageRequest } from "./passage.ts";
+import { Upstreams } from "./upstreams.ts";
+
+export interface HostGateOptions extends BoxEgressOptions {
+  readonly dial: Dial;
+  readonly leaves: LeafContexts;
+  readonly serverTrust: SecureContext;
+  readonly trustFiles: Gate["trustFiles"];
+  readonly boxEnv: Gate["boxEnv"];
+}
+
+interface KnownBox {
+  readonly egress: BoxEgress;
+  readonly upstreams: Upstreams;
+  readonly sockets: Set<Duplex>;
+}
+
+export class HostGate implements Gate {
+  readonly trustFiles: Gate["trustFiles"];
+  readonly boxEnv: Gate["boxEnv"];
+  readonly #options: HostGateOptions;
+  readonly #edge: HttpEdge;
+  readonly #boxes = new Map<string, KnownBox>();
+
+  constructor(options: HostGateOptions) {
+    this.#options = options;
+    this.trustFiles = options.trustFiles;
+    this.boxEnv = options.boxEnv;
+    this.#edge = new HttpEdge({
+      limits: options.limits,
+      leaves: options.leaves,
+      onConnect: (caller, authority, socket) => this.#connect(caller, authority, socket),
+    });
+  }
+
+  setPolicy(box: GateBox, policy: NetworkPolicy): void {
+    const known = this.#boxes.get(box.name);
+    if (known && known.egress.box.incarnation === box.incarnation) {
+      known.upstreams.forget();
+      known.egress.setPolicy(policy);
+      return;
+    }
+    // The same name, but another box: nothing of the old one may go on.
+    if (known) this.drop(box.name);
+    this.#boxes.set(box.name, {
+      egress: new BoxEgress(box, policy, this.#options),
+      upstreams: new Upstreams(this.#options, this.#options.serverTrust),
+      sockets: new Set(),
+    });
+  }
+
+  drop(box: string): void {
+    const known = this.#boxes.get(box);
+    if (!known) return;
+    this.#boxes.delete(box);
+    known.egress.end();
+    known.upstreams.forget();
+    for (const socket of known.sockets) socket.destroy();
+  }
+
+  summary(box: string): readonly HostSummary[] {
+    return this.#boxes.get(box)?.egress.summary() ?? [];
+  }
+
+  serve(box: string, connection: GateConnection): void {
+    const { socket, via, program } = connection;
+    socket.on("error", () => undefined);
+    const host = connection.host ?? "";
+    const port = connection.port ?? 0;
+    const known = this.#boxes.get(box);
+    if (!known) return this.#refuseStranger(box, connection);
+    const leave = known.egress.admit({ via, program, host, port });
+    if (leave === undefined) return void socket.destroy();
+    known.sockets.add(socket);
+    socket.once("close", () => {
+      known.sockets.delete(socket);
+      leave();
+    });
+    const { egress, upstreams } = known;
+    if (via === "proxy") {
+      this.#edge.accept(socket, { egress, upstreams, via, program, wasApproved: false, active: 0 });
+    } else if (host === "" || port === 0) {
+      egress.record({ via, program, host, port, reason: "malformed" });
+      socket.destroy();
+    } else this.#pass(known, { client: socket, via, program, host, port });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const box of this.#boxes.keys()) this.drop(box);
+    this.#edge.close();
+  }
+
+  #pass({ egress, upstreams }: Pick<KnownBox, "egress" | "upstreams">, request: PassageRequest): void {
+    const { dial, limits, logger } = this.#options;
+    const passage = new Passage({ egress, upstreams, edge: this.#edge, dial, limits }, request);
+    passage.run().catch((error: unknown) => {
+      // SECURITY: an error we did not think of closes the connection; it never lets it through.
+      logger.error({ box: egress.box.name, error: String(error) }, "a connection out of a box failed");
+      request.client.destroy();
+    });
+  }
+
+  #connect(caller: Caller, authority: string, socket: Duplex): void {
+    const { egress, upstreams, via, program } = caller;
+    const hasPort = /:\d{1,5}$/.test(authority);
+    const target = hasPort ? parseAuthority(authority, 0) : undefined;
+    if (target !== undefined) {
+      return this.#pass({ egress, upstreams }, { client: socket, via, program, ...target });
+    }
+    const host = printable(authority.slice(0, 255));
+    egress.record({ via, program, host, port: 0, method: "CONNECT", reason: "malformed" });
+    const denial = { box: egress.box.name, host, port: 0, method: "CONNECT", reason: "malformed" } as const;
+    socket.end(denialText(denial), () => socket.destroy());
+  }
+
+  /** A box without a policy reaches nothing, and that is a decision too. */
+  #refuseStranger(box: string, { socket, via, program, host, port }: GateConnection): void {
+    this.#options.listener.record({
+      atMs: this.#options.clock.nowMs(),
+      box,
+      incarnation: "",
+      program: program === undefined ? undefined : printable(program),
+      via,
+      host: printable((host ?? "").slice(0, 255)),
+      port: port ?? 0,
+      verdict: "deny",
+      reason: "policy_error",
+      bytesOut: 0,
+      bytesIn: 0,
+    });
+    socket.destroy();
+  }
+}

@@ -1,0 +1,30 @@
+/** Every limit of the gate, in one place. Each has a defined end; docs/limits.md says which. */
+
+export const gateLimits = {
+  connectionsPerBox: 512,
+  newConnectionsPerSecond: 500,
+  requestsPerSecond: 1_000,
+  requestsBurst: 2_000,
+  approvalsPending: 32,
+  firstBytes: 16 * 1024,
+  headerBytes: 16 * 1024,
+  /** Program names, paths and hosts in records; what is longer is cut. */
+  recordedText: 1_024,
+  firstBytesMs: 10_000,
+  /** A program that stays silent so long is waiting for the server to speak first. */
+  silenceMs: 300,
+  handshakeMs: 10_000,
+  headersMs: 10_000,
+  requestBodyIdleMs: 60_000,
+  keepAliveMs: 60_000,
+  connectMs: 10_000,
+  connectAttemptMs: 4_000,
+  resolveMs: 10_000,
+  idleMs: 600_000,
+  upstreamIdleMs: 4_000,
+  upstreamIdleConnections: 32,
+  leafCertificates: 1_000,
+  summaryHosts: 1_000,
+} as const;
+
+export type GateLimits = { readonly [K in keyof typeof gateLimits]: number };

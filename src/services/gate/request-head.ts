@@ -1,0 +1,152 @@
+/**
+ * Reads the head of a request for the judgement, and makes the head that is sent on: the same target, byte for byte,
+ * and the same headers without those that only concern the connection. What has two readings is refused.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
+
+export type InboundRequest = IncomingMessage | Http2ServerRequest;
+
+export interface RequestHead {
+  readonly method: string;
+  /** As it was sent: origin-form, or absolute-form to a proxy. */
+  readonly target: string;
+  /** The one Host header or :authority. */
+  readonly authority: string;
+  /** Name, value, name, value; without Host and without hop-by-hop headers. */
+  readonly headers: readonly string[];
+  readonly framing: "none" | "length" | "chunked";
+  readonly upgrade: string | undefined;
+}
+
+const maxTarget = 8_192;
+const methodToken = /^[A-Z][A-Z-]{0,31}$/;
+/** TRACE would send injected credentials back to the box; CONNECT would open a tunnel inside an inspected request. */
+const refusedMethods = new Set(["TRACE", "TRACK", "CONNECT"]);
+/** Visible ASCII only, so the target cannot be read differently in another encoding. */
+const targetBytes = /^[\x21-\x7e]+$/;
+
+const connectionHeaders = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+]);
+
+export type HeadProblem = "malformed" | "wrong_method";
+
+export function readRequestHead(request: InboundRequest): RequestHead | HeadProblem {
+  const method = request.method ?? "";
+  const target = request.url ?? "";
+  if (!methodToken.test(method)) return "malformed";
+  if (refusedMethods.has(method)) return "wrong_method";
+  if (target.length === 0 || target.length > maxTarget || !targetBytes.test(target)) return "malformed";
+  return request.httpVersionMajor === 2
+    ? readHttp2(request, method, target)
+    : readHttp1(request, method, target);
+}
+
+function readHttp1(
+  { rawHeaders }: InboundRequest,
+  method: string,
+  target: string,
+): RequestHead | "malformed" {
+  let authority: string | undefined;
+  let framing: RequestHead["framing"] = "none";
+  let upgrade: string | undefined;
+  const named = connectionNamed(rawHeaders);
+  const headers: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    const value = rawHeaders[i + 1]!;
+    if (name === "host") {
+      // SECURITY: with two Host headers one parser takes the first and another the last.
+      if (authority !== undefined) return "malformed";
+      authority = value;
+    } else if (name === "content-length" || name === "transfer-encoding") {
+      // SECURITY: two framings are how one request is smuggled inside another.
+      if (framing !== "none") return "malformed";
+      if (name === "content-length") {
+        if (!/^\d{1,15}$/.test(value)) return "malformed";
+        framing = "length";
+        headers.push(rawHeaders[i]!, value);
+      } else {
+        if (value.toLowerCase() !== "chunked") return "malformed";
+        framing = "chunked";
+      }
+    } else if (name === "upgrade") upgrade = value.toLowerCase();
+    else if (!connectionHeaders.has(name) && named?.has(name) !== true) headers.push(rawHeaders[i]!, value);
+  }
+  if (authority === undefined) return "malformed";
+  return { method, target, authority, headers, framing, upgrade };
+}
+
+/** The headers that Connection names are for us only; it is rarely more than "keep-alive". */
+function connectionNamed(rawHeaders: readonly string[]): Set<string> | undefined {
+  let named: Set<string> | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length !== 10 || name.toLowerCase() !== "connection") continue;
+    const value = rawHeaders[i + 1]!.toLowerCase();
+    if (value === "keep-alive" || value === "close") continue;
+    named ??= new Set();
+    for (const one of value.split(",")) named.add(one.trim());
+  }
+  return named;
+}
+
+function readHttp2(request: InboundRequest, method: string, target: string): RequestHead | "malformed" {
+  const { rawHeaders } = request;
+  let authority: string | undefined;
+  let hasLength = false;
+  const cookies: string[] = [];
+  const headers: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    const value = rawHeaders[i + 1]!;
+    if (name === ":authority" || name === "host") {
+      if (authority !== undefined && authority !== value) return "malformed";
+      authority = value;
+    } else if (name.startsWith(":")) continue;
+    else if (name === "cookie") cookies.push(value);
+    else if (!connectionHeaders.has(name)) {
+      if (name === "content-length") hasLength = true;
+      headers.push(name, value);
+    }
+  }
+  if (authority === undefined) return "malformed";
+  // HTTP/2 splits cookies; HTTP/1.1 knows only one Cookie header.
+  if (cookies.length > 0) headers.push("cookie", cookies.join("; "));
+  const isEmpty = "stream" in request && request.stream.endAfterHeaders;
+  const framing = isEmpty ? "none" : hasLength ? "length" : "chunked";
+  return { method, target, authority, headers, framing, upgrade: undefined };
+}
+
+/** The headers of an answer without those that only concern our connection to the server. */
+export function answerHeaders(rawHeaders: readonly string[]): string[] {
+  const named = connectionNamed(rawHeaders);
+  const headers: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (connectionHeaders.has(name) || (named?.has(name) === true && name !== "content-length")) continue;
+    headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
+  }
+  return headers;
+}
+
+/** The same for HTTP/2: names in lower case, repeated ones as a list. */
+export function toHttp2Headers(headers: readonly string[]): Record<string, string | string[]> {
+  const result: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    const before = result[name];
+    const value = headers[i + 1]!;
+    result[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+  }
+  return result;
+}
