@@ -30,6 +30,15 @@ export interface EventsOptions {
   readonly order?: "oldest" | "newest" | undefined;
 }
 
+export interface EgressOptions {
+  readonly after?: number | undefined;
+  readonly box?: string | undefined;
+  readonly host?: string | undefined;
+  readonly verdict?: "allow" | "deny" | undefined;
+  readonly limit?: number | undefined;
+  readonly order?: "oldest" | "newest" | undefined;
+}
+
 function withQuery(path: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
@@ -103,6 +112,19 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
       readEventStream(
         open({ method: "GET", path: withQuery("/v1/events", { ...query, follow: true }), signal }),
       ),
+
+    getPolicy: (box: string) => json("getPolicy", "GET", at(box, "/policy")),
+    changePolicy: (box: string, body: RouteBodyInput<"changePolicy">) =>
+      json("changePolicy", "POST", at(box, "/policy"), body),
+    explainPolicy: (box: string, body: RouteBodyInput<"explainPolicy">) =>
+      json("explainPolicy", "POST", at(box, "/policy/explain"), body),
+    learnPolicy: (box: string) => json("learnPolicy", "GET", at(box, "/policy/learned")),
+    getNet: (box: string) => json("getNet", "GET", at(box, "/net")),
+    listEgress: async (query: EgressOptions) =>
+      (await json("listEgress", "GET", withQuery("/v1/egress", { ...query }))).records,
+    listApprovals: async () => (await json("listApprovals", "GET", "/v1/approvals")).approvals,
+    answerApproval: (id: number, body: RouteBodyInput<"answerApproval">) =>
+      json("answerApproval", "POST", `/v1/approvals/${id}`, body),
 
     askTrust: (project: Project) => json("askTrust", "POST", "/v1/trust/ask", project),
     grantTrust: (project: Project & { digest: string }) => json("grantTrust", "POST", "/v1/trust", project),

@@ -6,12 +6,16 @@ import type { AgentEntry } from "../contract/agent.ts";
 import type { Box, BoxOwner } from "../contract/box.ts";
 import type { BoxEvent, EventType, NewEvent } from "../contract/events.ts";
 import type { Health, ServiceStatus, SessionStatus } from "../contract/link/messages.ts";
+import type { Gate } from "../ports/gate.ts";
 import type { BoxLink, Links } from "../ports/link.ts";
 import type { BoxLogs } from "../ports/logs.ts";
+import type { PresetSource } from "../ports/presets.ts";
 import type { BoxTools, Runtime } from "../ports/runtime.ts";
 import type { BoxStorage } from "../ports/storage.ts";
 import type { Store, StoreChange } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
+import { Approvals } from "./network/approvals.ts";
+import { EgressLog } from "./network/egress-log.ts";
 
 /** Opened runtimes by name; opening one twice gives the same. */
 export interface Runtimes {
@@ -22,6 +26,11 @@ export interface Runtimes {
   requireReady(name: string): Promise<Runtime>;
 }
 
+export interface ConfigFile {
+  readonly file: string;
+  readonly text: string;
+}
+
 /** Facts about the host that decisions need. */
 export interface HostFacts {
   readonly userHome: string;
@@ -30,7 +39,9 @@ export interface HostFacts {
   readonly bootId: string;
   /** Resolves links; undefined when there is nothing at the path. */
   realPath(path: string): Promise<string | undefined>;
-  readUserConfig(): Promise<{ readonly file: string; readonly text: string } | undefined>;
+  readUserConfig(): Promise<ConfigFile | undefined>;
+  /** What the owner of the machine sets for everybody on it. */
+  readHostPolicy(): Promise<ConfigFile | undefined>;
 }
 
 /** Where box users come from: one for each box under root, our own otherwise. */
@@ -43,8 +54,10 @@ export interface CorePorts {
   readonly storage: BoxStorage;
   readonly workspaces: Workspaces;
   readonly links: Links;
+  readonly gate: Gate;
   readonly logs: BoxLogs;
   readonly runtimes: Runtimes;
+  readonly presets: PresetSource;
   readonly agents: Readonly<Record<string, AgentEntry>>;
   readonly tools: BoxTools;
   readonly owners: Owners;
@@ -76,6 +89,8 @@ export interface LinkReactions {
 export class Core {
   readonly ports: CorePorts;
   readonly reactions: LinkReactions;
+  readonly approvals = new Approvals(this);
+  readonly egressLog = new EgressLog(this);
   readonly live = new Map<string, LiveBox>();
   readonly #locks = new KeyedMutex();
   readonly #listeners = new Set<(event: BoxEvent) => void>();

@@ -6,8 +6,10 @@ import type { Box, BoxSpec, Isolation } from "../contract/box.ts";
 import { allocateOwner } from "./allocate-owner.ts";
 import { proposeName, requireBoxName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
+import type { NetworkPolicy } from "../contract/network/policy.ts";
 import type { Core } from "./context.ts";
 import { requireTrust } from "./grant-trust.ts";
+import { compileFor } from "./network/compile-for.ts";
 import { readLayers } from "./read-layers.ts";
 import { erase } from "./remove-box.ts";
 import { resolveManifest } from "./resolve-manifest.ts";
@@ -27,6 +29,7 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
       places.projectDir === undefined ? "empty" : await ports.workspaces.defaultMode(places.projectDir),
   });
   await requireTrust(core, places, request.trust);
+  const network = compileFor(places);
   const agent = getAgent(core, spec.agent.name);
   const isolation = await requireEnforceable(core, spec);
   await requireDisk(core);
@@ -38,6 +41,7 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
     projectDir: places.projectDir,
     name: request.name,
     main,
+    network,
     manifestDigest: request.manifest && digestOf(request.manifest.text),
   });
   return core.locked(box.name, async () => {
@@ -55,6 +59,7 @@ interface Draft {
   readonly isolation: Isolation;
   readonly main: Box["main"] | undefined;
   readonly projectDir: string | undefined;
+  readonly network: NetworkPolicy;
   readonly manifestDigest: string | undefined;
 }
 
@@ -84,9 +89,17 @@ function register(core: Core, { name: wanted, ...draft }: Draft): Promise<Box> {
   });
 }
 
-const withoutUndefined = ({ spec, isolation, main, projectDir, manifestDigest }: Omit<Draft, "name">) => ({
+const withoutUndefined = ({
   spec,
   isolation,
+  network,
+  main,
+  projectDir,
+  manifestDigest,
+}: Omit<Draft, "name">) => ({
+  spec,
+  isolation,
+  network,
   ...(main === undefined ? {} : { main }),
   ...(projectDir === undefined ? {} : { projectDir }),
   ...(manifestDigest === undefined ? {} : { manifestDigest }),

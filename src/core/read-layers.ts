@@ -5,11 +5,13 @@ import {
   type Finding,
   type ManifestLayer,
   parseFlags,
+  parseHostPolicy,
   parseManifest,
   parseUserConfig,
 } from "../contract/manifest/index.ts";
 import type { Core } from "./context.ts";
 import { type ResolvePlaces, listMountSources } from "./mount-requests.ts";
+import { networkLayers, readPresets } from "./policy/network-layers.ts";
 import { maxTtlMs } from "./resolve-manifest.ts";
 
 export interface ReadLayers {
@@ -36,6 +38,8 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
     warnings.push(...parsed.findings.map((finding) => describeFinding(file, finding)));
   };
 
+  const hostPolicy = await host.readHostPolicy();
+  if (hostPolicy) take(hostPolicy.file, parseHostPolicy(hostPolicy.text, { ...base, file: hostPolicy.file }));
   const config = await host.readUserConfig();
   if (config) take(config.file, parseUserConfig(config.text, { ...base, file: config.file }));
   const context = { ...base, maxTtlMs: maxTtlMs(layers) };
@@ -53,7 +57,8 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
     userHome: host.userHome,
     agentboxHome: host.agentboxHome,
   };
-  return { places: { ...places, realPath: await resolveLinks(core, places) }, warnings };
+  const presets = await readPresets(core.ports.presets, networkLayers(layers));
+  return { places: { ...places, presets, realPath: await resolveLinks(core, places) }, warnings };
 }
 
 async function realDirectory(core: Core, path: string): Promise<string> {

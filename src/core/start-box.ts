@@ -6,6 +6,7 @@ import type { BoxLink } from "../ports/link.ts";
 import type { RuntimeBox } from "../ports/runtime.ts";
 import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
+import { effectivePolicy, gateBox, portsOf } from "./network/apply-policy.ts";
 import { recordOutput } from "./record-output.ts";
 
 const bootTimeoutMs = 20_000;
@@ -70,12 +71,16 @@ function runtimeBox(core: Core, box: Box): RuntimeBox {
     tools: core.ports.tools,
     mounts: box.spec.mounts,
     resources: box.spec.resources,
+    files: core.ports.gate.trustFiles,
   };
 }
 
 async function openLink(core: Core, box: Box): Promise<BoxLink> {
   await closeLink(core, box.name);
   const { ports } = core;
+  const policy = await effectivePolicy(core, box);
+  // Before the box can dial: a connection that finds no policy is refused.
+  ports.gate.setPolicy(gateBox(box), policy);
   const link = await ports.links.listen({
     linkDir: ports.storage.dirs(box.name).link,
     owner: box.owner,
@@ -84,8 +89,9 @@ async function openLink(core: Core, box: Box): Promise<BoxLink> {
       box: box.name,
       hostname: box.name,
       workspace: boxPaths.workspace,
-      env: box.spec.env,
+      env: { ...ports.gate.boxEnv, ...box.spec.env },
       services: box.spec.services,
+      network: { ports: portsOf(policy) },
     },
     listener: {
       connected: (boot, isReconnect) =>
@@ -93,6 +99,7 @@ async function openLink(core: Core, box: Box): Promise<BoxLink> {
       lost: () => core.reactions.lost(box),
       violated: (reason) =>
         core.background("noting a violation", core.note("link.violated", box, { reason: printable(reason) })),
+      gate: (connection) => ports.gate.serve(box.name, connection),
       health: (health) => core.reactions.health(box, health),
       sessionEnded: (session) => core.reactions.sessionEnded(box, session),
       serviceChanged: (service) => core.reactions.serviceChanged(box, service),
@@ -110,6 +117,7 @@ async function openLink(core: Core, box: Box): Promise<BoxLink> {
 export async function closeLink(core: Core, name: string): Promise<void> {
   const live = core.live.get(name);
   core.live.delete(name);
+  core.ports.gate.drop(name);
   await live?.link[Symbol.asyncDispose]();
 }
 

@@ -28,6 +28,44 @@ describe("what a manifest asks for", () => {
     );
   });
 
+  it("is every preset, host, rule and exception of the network, in words", () => {
+    const network = `[network]
+default = "ask"
+learn = true
+presets = ["npm"]
+allow = ["*.example.org", "db.example.org:5432"]
+[[network.rules]]
+host = "api.example.org"
+methods = ["GET"]
+paths = ["/repos/**"]
+[[network.rules]]
+host = "ask.example.org"
+mode = "ask"
+[[network.rules]]
+host = "api.example.org"
+mode = "deny"
+[network.exceptions.db]
+address = "10.0.0.5:5432"
+reason = "the test database"
+[network.exceptions.model]
+address = "127.0.0.1:11434"
+reason = "a local model"
+`;
+    const rules = [{ host: "packages.example.org", ports: [443], methods: [], paths: [] }];
+    const presets = new Map([["npm", { name: "npm", rules, unusable: [] }]]);
+    expect(ask(network, { presets }).requests.map(({ sentence }) => sentence)).toEqual([
+      "reach the hosts of the preset npm: packages.example.org",
+      "reach *.example.org",
+      "reach db.example.org:5432",
+      "GET https://api.example.org/repos/**",
+      "reach 10.0.0.5:5432 of your private network (reason: the test database)",
+      "reach 127.0.0.1:11434 of this computer itself (reason: a local model)",
+    ]);
+    // The person's own configuration of npm is not the manifest's request.
+    expect(ask(network, { presets }).digest).toBe(ask(network).digest);
+    expect(ask('[network]\ndefault = "ask"\nlearn = true').requests).toEqual([]);
+  });
+
   it("is nothing when all of it stays in the box", () => {
     const inside =
       '[agent]\nname = "shell"\n[resources]\npids = 10\n[env]\nA = "1"\n[services.web]\ncommand = "rm -rf /"';
@@ -77,6 +115,18 @@ describe("the digest", () => {
       variable.replace("A =", "B ="),
       `${mount}${variable}`,
       '[workspace]\nmode = "mount"',
+      '[network]\npresets = ["npm"]',
+      '[network]\nallow = ["a.example.org"]',
+      '[network]\nallow = ["a.example.org:22"]',
+      '[network]\nallow = ["*.a.example.org"]',
+      '[[network.rules]]\nhost = "a.example.org"',
+      '[[network.rules]]\nhost = "a.example.org"\nmethods = ["GET"]',
+      '[[network.rules]]\nhost = "a.example.org"\npaths = ["/x"]',
+      '[[network.rules]]\nhost = "a.example.org"\nports = [22]',
+      '[[network.rules]]\nhost = "a.example.org"\nexpires = "2030-01-01T00:00:00Z"',
+      '[network.exceptions.a]\naddress = "10.0.0.5:1"\nreason = "because of it"',
+      '[network.exceptions.a]\naddress = "10.0.0.6:1"\nreason = "because of it"',
+      '[network.exceptions.a]\naddress = "10.0.0.5:1"\nreason = "because of that"',
     ];
     expect(new Set(texts.map((text) => digest(text))).size).toBe(texts.length);
   });

@@ -18,6 +18,7 @@ import { stopBox } from "../core/stop-box.ts";
 import { streamEvents } from "./event-stream.ts";
 import { streamLogs } from "./log-stream.ts";
 import type { Metrics } from "./metrics.ts";
+import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { StreamRoute } from "./streams.ts";
 
@@ -42,7 +43,7 @@ export interface Request<Q = unknown, B = unknown> {
 
 /** A route with another media than JSON writes its answer itself and returns nothing. */
 type Result<R extends RouteName> = Routes[R] extends { media: string } ? void : RouteResponse<R> | undefined;
-type Handlers = {
+export type Handlers = {
   [R in Exclude<RouteName, StreamRoute>]: (
     request: Request<RouteQuery<R>, RouteBody<R>>,
   ) => Promise<Result<R>>;
@@ -206,4 +207,5 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     return {};
   },
   prune: ({ deps, body }) => pruneBoxes(deps.core, body),
+  ...networkHandlers,
 };

@@ -8,7 +8,10 @@ import { matchRoute } from "./router.ts";
 describe("the router", () => {
   it("finds every route of the table", () => {
     for (const [name, route] of Object.entries(routes)) {
-      const path = route.path.replace("{box}", "a-box").replace("{session}", "main");
+      const path = route.path
+        .replace("{box}", "a-box")
+        .replace("{session}", "main")
+        .replace("{approval}", "7");
       expect(matchRoute(route.method, path).name).toBe(name);
     }
   });

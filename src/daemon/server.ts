@@ -44,18 +44,8 @@ export function createApiServer(deps: ServerDeps): Server {
     skipUTF8Validation: true,
   });
   server.on("upgrade", (request, socket, head) => upgrade(deps, sockets, request, socket, head));
-  server.on("clientError", refuseMalformed);
+  server.on("clientError", (error, socket) => refuseConnection(socket, notHttp(error)));
   return server;
-}
-
-/** What is not HTTP, too long or too slow is told so, and let go. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  if (socket.writable)
-    socket.end(`HTTP/1.1 ${status} Refused\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
-  // Not waiting for the other side, which may never read it.
-  setImmediate(() => socket.destroy());
 }
 
 /** SECURITY: only a browser sends an Origin. No page may speak to the daemon, however it got to the socket. */

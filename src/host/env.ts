@@ -16,6 +16,10 @@ export interface HostEnv {
   readonly shell: string | undefined;
   readonly term: string;
   readonly editor: string | undefined;
+  /** A company's proxy that everything leaving a box must go through. May hold a password. */
+  readonly upstreamProxy: string | undefined;
+  /** A DNS server in place of the host's own way of resolving. */
+  readonly dnsServer: string | undefined;
 }
 
 export function readHostEnv(env: NodeJS.ProcessEnv = process.env): HostEnv {
@@ -38,6 +42,8 @@ export function readHostEnv(env: NodeJS.ProcessEnv = process.env): HostEnv {
     shell: env["SHELL"],
     term: env["TERM"] ?? "xterm-256color",
     editor: env["EDITOR"],
+    upstreamProxy: env["AGENTBOX_UPSTREAM_PROXY"],
+    dnsServer: env["AGENTBOX_DNS_SERVER"],
   };
 }
 

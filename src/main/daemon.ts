@@ -3,22 +3,25 @@ import { once } from "node:events";
 import { readFile, realpath, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { messageOf } from "../base/errors.ts";
+import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
 import { agents } from "../agents/index.ts";
-import { Core, type HostFacts, type Owners } from "../core/context.ts";
+import { type ConfigFile, Core, type HostFacts, type Owners } from "../core/context.ts";
 import { linkReactions } from "../core/link-reactions.ts";
+import { decideSafely } from "../core/policy/decide-egress.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { watchLifetimes } from "../core/watch-lifetimes.ts";
 import { openMetrics } from "../daemon/metrics.ts";
 import { createApiServer } from "../daemon/server.ts";
 import { systemClock, systemIds } from "../host/clock.ts";
 import { acquireDaemonLock } from "../host/daemon-lock.ts";
-import { type HostEnv, readHostEnv } from "../host/env.ts";
+import { type HostEnv, inheritedEnv, readHostEnv } from "../host/env.ts";
 import { type Home, openHome } from "../host/home.ts";
 import { type Logger, openLogger } from "../host/logger.ts";
 import { readUserRange } from "../host/user-range.ts";
 import { openBoxLogs } from "../services/box-logs/index.ts";
+import { openGate } from "../services/gate/index.ts";
 import { openLinks } from "../services/link/index.ts";
+import { openPresets } from "../services/presets/index.ts";
 import { openStorage } from "../services/storage/index.ts";
 import { stageToolchain } from "../services/toolchain/index.ts";
 import { openWorkspaces } from "../services/workspace/index.ts";
@@ -46,13 +49,28 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   await using store = await (await loadStore()).open(home.store);
   await using runtimes = openRuntimes(runtimeModules, home.boxes);
   const storage = await openStorage({ boxesDir: home.boxes, isRoot: env.isRoot });
-  const core = new Core(
+  await using gate = await openGate({
+    decide: decideSafely,
+    // The gate is a part of what the core is made from, and speaks to it only when boxes run.
+    listener: {
+      record: (record) => core.egressLog.add(record),
+      ask: (request, signal) => core.approvals.ask(request, signal),
+    },
+    clock: systemClock,
+    logger,
+    caDir: join(home.root, "ca"),
+    upstreamProxy: env.upstreamProxy,
+    dnsServer: env.dnsServer,
+  });
+  const core: Core = new Core(
     {
       store,
       storage,
       runtimes,
       agents,
       workspaces: openWorkspaces(env),
+      gate,
+      presets: openPresets(inheritedEnv()),
       links: openLinks({ ids: systemIds, clock: systemClock, logger }),
       logs: openBoxLogs((box) => join(home.boxes, box, "logs")),
       tools: await stageToolchain({
@@ -109,6 +127,9 @@ async function serve(
   server.close();
   server.closeAllConnections();
   await rm(home.socket, { force: true });
+  await core.egressLog
+    .flush()
+    .catch((error: unknown) => logger.error({ error: messageOf(error) }, "last decisions lost"));
   await Promise.all([...core.live.values()].map(({ link }) => link[Symbol.asyncDispose]()));
   logger.info({}, "daemon stopped");
 }
@@ -118,16 +139,27 @@ const ownersOf = async (env: HostEnv): Promise<Owners> =>
     ? { kind: "range", ...(await readUserRange()) }
     : { kind: "self", owner: { uid: env.uid, gid: env.gid } };
 
+const hostPolicyFile = "/etc/agentbox/policy.toml";
+
+/** SECURITY: a file that is not there sets no limits; one that cannot be read must not be taken for that. */
+async function readConfig(file: string): Promise<ConfigFile | undefined> {
+  try {
+    return { file, text: await readFile(file, "utf8") };
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw new AgentBoxError("manifest.invalid", `${file} cannot be read: ${messageOf(error)}.`, {
+      hint: "Make it readable for the daemon, or remove it.",
+    });
+  }
+}
+
 async function hostFacts(env: HostEnv, home: Home): Promise<HostFacts> {
   return {
     userHome: env.userHome,
     agentboxHome: home.root,
     bootId: (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim(),
     realPath: (path) => realpath(path).catch(() => undefined),
-    readUserConfig: () =>
-      readFile(home.config, "utf8").then(
-        (text) => ({ file: home.config, text }),
-        () => undefined,
-      ),
+    readUserConfig: () => readConfig(home.config),
+    readHostPolicy: () => readConfig(hostPolicyFile),
   };
 }

@@ -37,5 +37,11 @@ async function runCommand(): Promise<number> {
 async function loadCatalogue() {
   const { agents } = await import("../agents/index.ts");
   const { runtimeModules } = await import("./builtins.ts");
-  return { agents, runtimeNames: Object.keys(runtimeModules) };
+  return { agents, runtimeNames: Object.keys(runtimeModules), loadPresetNames };
+}
+
+async function loadPresetNames() {
+  const { openPresets } = await import("../services/presets/index.ts");
+  // The names are the same for everybody; only what they stand for depends on the environment.
+  return openPresets({}).names;
 }

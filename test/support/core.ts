@@ -13,6 +13,7 @@ import { createMemoryModule } from "../../src/drivers/runtime/memory/index.ts";
 import { systemClock, systemIds } from "../../src/host/clock.ts";
 import { silentLogger } from "../../src/host/logger.ts";
 import { openRuntimes } from "../../src/main/runtimes.ts";
+import type { Gate } from "../../src/ports/gate.ts";
 import type { RuntimeModule } from "../../src/ports/runtime.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { openBoxLogs } from "../../src/services/box-logs/index.ts";
@@ -27,6 +28,17 @@ export class SettableClock implements Clock {
   monotonicMs = (): number => systemClock.monotonicMs();
   after = (ms: number, callback: () => void): (() => void) => systemClock.after(ms, callback);
 }
+
+/** A gate that lets nothing through, for tests that are not about it. */
+const closedGate: Gate = {
+  setPolicy: () => undefined,
+  drop: () => undefined,
+  serve: (_box, { socket }) => void socket.destroy(),
+  summary: () => [],
+  trustFiles: [],
+  boxEnv: {},
+  [Symbol.asyncDispose]: async () => undefined,
+};
 
 /** What outlives a daemon: its disk, its store and the boxes themselves. */
 export interface TestHost extends AsyncDisposable {
@@ -63,6 +75,8 @@ export async function openTestCore(
       agents,
       workspaces: openWorkspaces({ isRoot: false, userHome: join(host.dir, "home"), agentboxHome: host.dir }),
       links: openLinks({ ids: systemIds, clock: systemClock, logger: silentLogger }),
+      gate: closedGate,
+      presets: { names: [], read: async (name) => ({ name, rules: [], unusable: [] }) },
       logs: openBoxLogs((box) => join(boxesDir, box, "logs")),
       tools: { node: process.execPath, boxd: host.dir },
       owners: { kind: "self", owner: { uid: process.getuid!(), gid: process.getgid!() } },
@@ -72,6 +86,7 @@ export async function openTestCore(
         bootId: options.bootId ?? "boot-1",
         realPath: async (path) => path,
         readUserConfig: async () => undefined,
+        readHostPolicy: async () => undefined,
       },
       clock: host.clock,
       ids: systemIds,

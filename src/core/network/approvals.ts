@@ -1,0 +1,187 @@
+/** Questions that wait for a person: exactly what would be allowed, for how long, and a no when nobody answers. */
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
+import type { NetworkRule } from "../../contract/network/policy.ts";
+import type { ApprovalRequest } from "../../ports/gate.ts";
+import type { Core } from "../context.ts";
+import { applyPolicy } from "./apply-policy.ts";
+
+const answerWithinMs = 60_000;
+const defaultTtlMs = 86_400_000;
+/** SECURITY: a box must not bury a person in questions, or hide one among thousands. */
+const maxOpenPerBox = 32;
+
+interface Question {
+  readonly approval: Approval;
+  readonly request: ApprovalRequest;
+  /** Everybody who waits for the same answer: one program often opens several connections at once. */
+  readonly waiting: Set<(isAllowed: boolean) => void>;
+  readonly cancelTimer: () => void;
+}
+
+export class Approvals {
+  readonly #core: Core;
+  readonly #questions = new Map<number, Question>();
+  #lastId = 0;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  list(): Approval[] {
+    return [...this.#questions.values()].map(({ approval }) => approval);
+  }
+
+  /** Resolves to whether a person agreed. A question that is open already is not asked twice. */
+  ask(request: ApprovalRequest, signal: AbortSignal): Promise<boolean> {
+    const known = [...this.#questions.values()].find(({ request: open }) => isSame(open, request));
+    const open = [...this.#questions.values()].filter(
+      ({ request: { box } }) => box.name === request.box.name,
+    );
+    if (!known && open.length >= maxOpenPerBox) return Promise.resolve(false);
+    const question = known ?? this.#open(request);
+    return new Promise((resolve) => {
+      const settle = (isAllowed: boolean): void => {
+        question.waiting.delete(settle);
+        resolve(isAllowed);
+      };
+      question.waiting.add(settle);
+      // Nobody waits any more: the question is withdrawn, so that a late yes allows nothing.
+      signal.addEventListener("abort", () => {
+        settle(false);
+        if (question.waiting.size === 0) this.#close(question, "withdrawn");
+      });
+    });
+  }
+
+  async answer(id: number, { answer, scope, ttlMs }: ApprovalAnswer): Promise<void> {
+    const question = this.#questions.get(id);
+    if (!question) {
+      throw new AgentBoxError("approval.not_found", `There is no open question ${id}.`, {
+        hint: "List the open ones: agentbox approvals",
+      });
+    }
+    if (answer === "allow" && scope !== "once") {
+      await this.#remember(question, scope, ttlMs ?? defaultTtlMs);
+    }
+    this.#close(question, answer, scope);
+  }
+
+  #open(request: ApprovalRequest): Question {
+    const { clock } = this.#core.ports;
+    const id = ++this.#lastId;
+    const { box, host, port, method, path, program } = request;
+    const askedAtMs = clock.nowMs();
+    const approval: Approval = {
+      id,
+      askedAtMs,
+      expiresAtMs: askedAtMs + answerWithinMs,
+      box: box.name,
+      ...(box.projectDir === undefined ? {} : { projectDir: box.projectDir }),
+      host,
+      port,
+      ...(method === undefined ? {} : { method }),
+      ...(path === undefined ? {} : { path: printable(path) }),
+      ...(program === undefined ? {} : { program: printable(program) }),
+      sentence: sentenceFor(request),
+    };
+    const cancelTimer = clock.after(answerWithinMs, () => this.#close(question, "timed_out"));
+    const question: Question = { approval, request, waiting: new Set(), cancelTimer };
+    this.#questions.set(id, question);
+    this.#note("approval.asked", question, { expiresAtMs: approval.expiresAtMs });
+    return question;
+  }
+
+  #close(question: Question, outcome: "allow" | "deny" | "timed_out" | "withdrawn", scope?: string): void {
+    if (!this.#questions.delete(question.approval.id)) return;
+    question.cancelTimer();
+    this.#note("approval.answered", question, { outcome, scope });
+    for (const settle of question.waiting) settle(outcome === "allow");
+  }
+
+  /** A yes for more than one connection is a rule like any other: visible, with an end, and for this alone. */
+  async #remember({ approval, request }: Question, scope: "box" | "project", ttlMs: number): Promise<void> {
+    const core = this.#core;
+    const rule = ruleFor(approval, core.ports.clock.nowMs() + ttlMs);
+    const { name, incarnation, projectDir } = request.box;
+    if (scope === "box") return this.#rememberForBox(name, incarnation, rule);
+    if (projectDir === undefined) {
+      throw new AgentBoxError("input.invalid", `The box "${name}" belongs to no project.`, {
+        hint: "Answer for the box instead: --scope box",
+      });
+    }
+    const data = { projectDir, rule: rule.id, expiresAtMs: rule.expiresAtMs };
+    await core.commit({
+      grant: { projectDir, rule },
+      events: [core.event("policy.changed", undefined, data)],
+    });
+    for (const box of await core.ports.store.listBoxes()) {
+      if (box.projectDir === projectDir) await applyPolicy(core, box);
+    }
+  }
+
+  #rememberForBox(name: string, incarnation: string, rule: NetworkRule): Promise<void> {
+    const core = this.#core;
+    return core.locked(name, async () => {
+      const box = await core.getBox(name);
+      if (box.incarnation !== incarnation || !box.network) return;
+      const others = box.network.rules.filter(({ id }) => id !== rule.id);
+      const update = { ...box, network: { ...box.network, rules: [...others, rule] } };
+      const data = { rule: rule.id, expiresAtMs: rule.expiresAtMs };
+      await core.commit({ update, events: [core.event("policy.changed", update, data)] });
+      await applyPolicy(core, update);
+    });
+  }
+
+  #note(
+    type: "approval.asked" | "approval.answered",
+    { approval }: Question,
+    data: Record<string, unknown>,
+  ): void {
+    const { id, box, host, port, method, path, program } = approval;
+    const event = {
+      atMs: this.#core.ports.clock.nowMs(),
+      type,
+      box,
+      data: { approval: id, host, port, method, path, program, ...data },
+    };
+    this.#core.background("noting a question", this.#core.commit({ events: [event] }));
+  }
+}
+
+const isSame = (a: ApprovalRequest, b: ApprovalRequest): boolean =>
+  a.box.name === b.box.name &&
+  a.host === b.host &&
+  a.port === b.port &&
+  a.method === b.method &&
+  a.path === b.path;
+
+/** SECURITY: a yes to one request must not open the whole host: what was asked about is what the rule allows. */
+function ruleFor({ host, port, method, path }: Approval, expiresAtMs: number): NetworkRule {
+  if (path?.includes("*")) {
+    throw new AgentBoxError("input.invalid", "A path with a * in it would be remembered as a pattern.", {
+      hint: "Allow it once, or write a rule in the manifest.",
+    });
+  }
+  return {
+    id: `approval:${host}:${port}${method === undefined ? "" : `:${method}`}${path ?? ""}`,
+    origin: { layer: "approval" },
+    mode: "allow",
+    host: { name: host, isWildcard: false },
+    ports: [port],
+    methods: method === undefined ? [] : [method],
+    paths: path === undefined ? [] : [path],
+    inspect: false,
+    expiresAtMs,
+  };
+}
+
+/** Exactly what a yes allows. */
+function sentenceFor({ box, host, port, method, path }: ApprovalRequest): string {
+  const what =
+    method === undefined
+      ? `reach ${host} on port ${port}`
+      : `${method} ${host}:${port}${printable(path ?? "")}`;
+  return `Let the box ${box.name} ${what}.`;
+}

@@ -1,0 +1,34 @@
+import type { RouteBody } from "../../contract/api/routes.ts";
+import type { NetworkPolicy } from "../../contract/network/policy.ts";
+import type { Core } from "../context.ts";
+import { requireTrust } from "../grant-trust.ts";
+import { readLayers } from "../read-layers.ts";
+import { applyPolicy, effectivePolicy, portsOf } from "./apply-policy.ts";
+import { compileFor } from "./compile-for.ts";
+
+/**
+ * Puts another policy in force on a box that may be running: connections it no longer allows are closed at once.
+ * The same rules as at creation: what a repository asks for needs a person's yes.
+ */
+export function changePolicy(
+  core: Core,
+  name: string,
+  request: RouteBody<"changePolicy">,
+): Promise<NetworkPolicy> {
+  return core.locked(name, async () => {
+    const box = await core.getBox(name);
+    const { places } = await readLayers(core, request);
+    await requireTrust(core, places, request.trust);
+    const network = compileFor(places);
+    const update = { ...box, network };
+    await core.commit({
+      update,
+      events: [core.event("policy.changed", update, { rules: network.rules.map(({ id }) => id) })],
+    });
+    await applyPolicy(core, update);
+    const policy = await effectivePolicy(core, update);
+    const live = core.live.get(name);
+    if (live?.link.isConnected) await live.link.setPorts(portsOf(policy));
+    return policy;
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * Every decision of the gate, on its way to the store. Decisions come by the thousand, so they are written together;
+ * the event log gets each denial (repeated ones as one with a count) and the first success for each destination.
+ */
+import type { NewEvent } from "../../contract/events.ts";
+import type { NewEgressRecord } from "../../contract/network/egress.ts";
+import type { Core } from "../context.ts";
+
+const flushMs = 100;
+/** SECURITY: a box that asks a million times must not fill the memory before it fills its own bounded log. */
+const maxWaiting = 10_000;
+const maxKnownDestinations = 10_000;
+
+export class EgressLog {
+  readonly #core: Core;
+  #waiting: NewEgressRecord[] = [];
+  #dropped = 0;
+  #isScheduled = false;
+  /** Destinations whose first success is in the event log. */
+  readonly #reached = new Set<string>();
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  add(record: NewEgressRecord): void {
+    if (this.#waiting.length >= maxWaiting) this.#dropped += 1;
+    else this.#waiting.push(record);
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#core.ports.clock.after(flushMs, () => this.#core.background("writing the audit", this.flush()));
+  }
+
+  /** Writes what is waiting; later calls wait for earlier ones, so the order stays. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    this.#isScheduled = false;
+    const records = this.#waiting;
+    const dropped = this.#dropped;
+    this.#waiting = [];
+    this.#dropped = 0;
+    if (records.length === 0) return;
+    await this.#core.ports.store.recordEgress(records);
+    const events = [...this.#denials(records), ...this.#firsts(records)];
+    if (dropped > 0)
+      this.#core.ports.report({ dropped }, "decisions came faster than they could be recorded");
+    if (events.length > 0) await this.#core.commit({ events });
+  }
+
+  #denials(records: readonly NewEgressRecord[]): NewEvent[] {
+    const groups = new Map<string, { record: NewEgressRecord; count: number }>();
+    for (const record of records) {
+      if (record.verdict !== "deny") continue;
+      const key = [record.box, record.host, record.port, record.method, record.path, record.reason].join(
+        "\0",
+      );
+      const group = groups.get(key);
+      if (group) group.count += 1;
+      else groups.set(key, { record, count: 1 });
+    }
+    return [...groups.values()].map(({ record, count }) => toEvent("egress.denied", record, { count }));
+  }
+
+  #firsts(records: readonly NewEgressRecord[]): NewEvent[] {
+    return records.flatMap((record) => {
+      if (record.verdict !== "allow") return [];
+      const key = `${record.incarnation} ${record.host}:${record.port} ${record.rule ?? ""}`;
+      if (this.#reached.has(key)) return [];
+      if (this.#reached.size >= maxKnownDestinations) this.#reached.clear();
+      this.#reached.add(key);
+      return [toEvent("egress.allowed", record, {})];
+    });
+  }
+}
+
+function toEvent(
+  type: "egress.denied" | "egress.allowed",
+  record: NewEgressRecord,
+  more: Record<string, unknown>,
+): NewEvent {
+  const { atMs, box, incarnation, host, port, method, path, program, via, reason, rule, layer } = record;
+  return {
+    atMs,
+    type,
+    box,
+    incarnation,
+    data: { host, port, method, path, program, via, reason, rule, layer, ...more },
+  };
+}
