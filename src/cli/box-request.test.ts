@@ -72,3 +72,13 @@ it("refuses variables without a usable name or value", () => {
   expect(() => parseEnv(["AGENTBOX_TEST_SURELY_NOT_SET"])).toThrow(/not set here/);
   expect(parseEnv(["EMPTY="])).toEqual({ EMPTY: "" });
 });
+
+it("turns what was typed about the network into its section", () => {
+  expect(
+    flags("--allow", "a.example:8443", "--allow", "*.b.example", "--preset", "npm", "--network", "ask"),
+  ).toEqual({
+    network: { default: "ask", presets: ["npm"], allow: ["a.example:8443", "*.b.example"] },
+  });
+  expect(flags("--learn")).toEqual({ network: { learn: true } });
+  expect(() => flags("--network", "open")).toThrow(expect.objectContaining({ code: "input.invalid" }));
+});

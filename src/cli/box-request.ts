@@ -50,6 +50,17 @@ function said<T extends object>(values: T): T | undefined {
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as T);
 }
 
+/** What was typed about the network. */
+export function networkFromFlags(args: Arguments): ManifestValues["network"] {
+  const [allow, presets] = [args.list("allow"), args.list("preset")];
+  return said({
+    default: args.text("network"),
+    presets: presets.length > 0 ? [...presets] : undefined,
+    allow: allow.length > 0 ? [...allow] : undefined,
+    learn: args.isSet("learn") ? true : undefined,
+  }) as ManifestValues["network"];
+}
+
 /** Flags as the part of a manifest they stand for. */
 export function manifestFromFlags(args: Arguments, cwd: string): ManifestValues | undefined {
   const agentArgs = args.rest && args.rest.length > 0 ? [...args.rest] : undefined;
@@ -66,6 +77,7 @@ export function manifestFromFlags(args: Arguments, cwd: string): ManifestValues 
       disk: args.text("disk"),
     }),
     lifecycle: said({ ttl: args.text("ttl"), idle: args.text("idle") }),
+    network: networkFromFlags(args),
     mounts: mounts.length > 0 ? mounts : undefined,
     env: Object.keys(env).length > 0 ? env : undefined,
   }) as ManifestValues | undefined;

@@ -14,7 +14,7 @@ export interface FlagSpec {
   readonly choices?: readonly string[];
 }
 
-export type CommandGroup = "Work" | "Boxes" | "Look" | "Project" | "Host";
+export type CommandGroup = "Work" | "Boxes" | "Look" | "Network" | "Project" | "Host";
 
 /** One command, as data. Its code is loaded only when it runs, because every module costs start-up time. */
 export interface CommandSpec {
@@ -31,6 +31,8 @@ export interface CommandSpec {
   readonly takesRest?: boolean;
   /** What the first argument may be, for completion. */
   readonly completes?: "box" | "file" | "agent" | readonly string[];
+  /** What comes after a first argument that is a verb. */
+  readonly completesNext?: "box";
   /** Whether its exit code is that of a command in the box, so that its own failures need other codes. */
   readonly passesExitCode?: boolean;
   load(): Promise<{ run: RunCommand }>;
@@ -54,6 +56,8 @@ export interface CommandContext {
 export interface Catalogue {
   readonly agents: Readonly<Record<string, AgentEntry>>;
   readonly runtimeNames: readonly string[];
+  /** Only a manifest is checked against them, so they are not loaded with the rest. */
+  readonly loadPresetNames: () => Promise<readonly string[]>;
 }
 
 /** Resolves to the exit code. */

@@ -11,6 +11,10 @@ const wordsOf = ({ completes }: CommandSpec): string => (Array.isArray(completes
 
 const isFor = (kind: CommandSpec["completes"]) => (command: CommandSpec) => command.completes === kind;
 
+/** Commands with a verb first, such as `policy show`, whose next word is a box. */
+const verbsWithBoxes = (commands: readonly CommandSpec[]): readonly string[] =>
+  commands.filter((command) => command.completesNext === "box").map(({ name }) => name);
+
 export function bashCompletion(commands: readonly CommandSpec[]): string {
   const cases = commands.map(
     (command) => `    ${command.name}) flags="${flagsOf(command).join(" ")}"; words="${wordsOf(command)}" ;;`,
@@ -33,7 +37,9 @@ ${cases.join("\n")}
   case "$command" in
     ${withBoxes.join("|")}) words="$(${boxNames})" ;;
     run|create) words="shell demo" ;;
+    ${verbsWithBoxes(commands).join("|")}) [ "$COMP_CWORD" -eq 2 ] || words="$(${boxNames})" ;;
   esac
+  [ "\${COMP_WORDS[COMP_CWORD - 1]}" != --box ] || words="$(${boxNames})"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   [ \${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- "$current"))
 }
@@ -62,6 +68,10 @@ ${names.join("\n")}
 ${cases.join("\n")}
   esac
   if [[ "$PREFIX" == -* ]]; then compadd -- $flags; return; fi
+  case "$words[2]" in
+    ${verbsWithBoxes(commands).join("|")}) (( CURRENT == 3 )) || kind=boxes ;;
+  esac
+  [[ "$words[CURRENT-1]" != --box ]] || kind=boxes
   case $kind in
     boxes) boxes=(\${(f)"$(${boxNames})"}); compadd -- $boxes ;;
     words) compadd -- $words_ ;;
@@ -84,7 +94,7 @@ export function fishCompletion(commands: readonly CommandSpec[]): string {
       ? [`complete -c agentbox -n '__fish_seen_subcommand_from ${command.name}' -f -a '${wordsOf(command)}'`]
       : []),
   ]);
-  const withBoxes = commands.filter(isFor("box")).map(({ name }) => name);
+  const withBoxes = [...commands.filter(isFor("box")).map(({ name }) => name), ...verbsWithBoxes(commands)];
   return [
     "# fish completion for agentbox",
     `function __agentbox_boxes; ${boxNames}; end`,

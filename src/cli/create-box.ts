@@ -1,46 +1,47 @@
-import { AgentBoxError, isAgentBoxError } from "../base/errors.ts";
-import { printable } from "../base/printable.ts";
 import type { Client } from "../client/index.ts";
 import type { CreateBoxInput, CreatedBox } from "../contract/api/schemas.ts";
 import { readHostVariable } from "../host/env.ts";
-import { askYesNo } from "./ask.ts";
+import { homePaths } from "../host/home.ts";
+import { asksByDefault } from "./asks-by-default.ts";
 import { manifestFromFlags } from "./box-request.ts";
 import type { CommandContext } from "./command.ts";
 import { findManifest } from "./find-manifest.ts";
-import { requestsOf } from "./render/error.ts";
 import { withProgress } from "./render/progress.ts";
+import { withTrust } from "./trust-question.ts";
+
+interface Making extends Pick<CreateBoxInput, "main" | "start"> {
+  /** Somebody sits in front of the agent and can be asked about hosts that no rule names. */
+  readonly isAttended?: boolean;
+}
 
 /** Makes a box from flags and the manifest that is found; asks the person when the manifest asks for more. */
 export async function createBox(
   context: CommandContext,
   client: Client,
-  more: Pick<CreateBoxInput, "main" | "start">,
+  { isAttended = false, ...more }: Making,
 ): Promise<CreatedBox> {
   const { args, cwd, env, screen } = context;
   const found = await findManifest(cwd, env.userHome);
   const name = args.text("name");
   const trust = args.text("trust");
+  const flags = manifestFromFlags(args, cwd) ?? {};
+  const asks =
+    isAttended &&
+    flags.network?.default === undefined &&
+    !args.isSet("learn") &&
+    (await asksByDefault(found?.text, homePaths(env.agentboxHome).config));
+  const project = found && { projectDir: found.dir, manifest: { file: found.file, text: found.text } };
   const input: CreateBoxInput = {
     ...more,
     projectDir: found?.dir ?? cwd,
-    flags: manifestFromFlags(args, cwd) ?? {},
-    ...(found
-      ? { manifest: { file: found.file, text: found.text }, variables: variablesFor(found.text) }
-      : {}),
+    flags: asks ? { ...flags, network: { ...flags.network, default: "ask" } } : flags,
+    ...(found ? { ...project, variables: variablesFor(found.text) } : {}),
     ...(name === undefined ? {} : { name }),
     ...(trust === undefined ? {} : { trust }),
   };
-  const create = () => withProgress(screen, "Making the box", () => client.createBox(input));
-  try {
-    return await create();
-  } catch (error) {
-    if (!isAgentBoxError(error, "trust.required") || found === undefined) throw error;
-    await askForTrust(context, client, error, {
-      projectDir: found.dir,
-      manifest: { file: found.file, text: found.text },
-    });
-    return create();
-  }
+  return withTrust(context, client, project, () =>
+    withProgress(screen, "Making the box", () => client.createBox(input)),
+  );
 }
 
 /**
@@ -56,38 +57,4 @@ function variablesFor(manifest: string): Record<string, string> {
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(found);
-}
-
-type Project = Parameters<Client["askTrust"]>[0];
-
-/** Shows what is asked and takes a person's yes; throws the refusal when there is nobody, or the answer is no. */
-async function askForTrust(
-  { screen }: Pick<CommandContext, "screen">,
-  client: Client,
-  refusal: AgentBoxError,
-  project: Project,
-): Promise<void> {
-  const digest = refusal.facts?.["digest"];
-  if (typeof digest !== "string") throw refusal;
-  if (!screen.isInteractive || screen.isJson) {
-    throw new AgentBoxError(refusal.code, refusal.message, {
-      facts: refusal.facts,
-      hint: `Read the list, then agree with: --trust ${digest}`,
-    });
-  }
-  showRequests(screen, printable(project.projectDir), requestsOf(refusal));
-  if (!(await askYesNo(screen, "Allow exactly this for this project?"))) throw refusal;
-  await client.grantTrust({ ...project, digest });
-}
-
-export function showRequests(
-  screen: CommandContext["screen"],
-  project: string,
-  requests: readonly string[],
-): void {
-  screen.note(
-    `${screen.errorStyle.bold("The manifest of this project asks for more than its workspace")} (${project}):`,
-  );
-  // SECURITY: the text comes from the repository; it must not be able to redraw the question.
-  for (const request of requests) screen.note(`  ${screen.errorStyle.yellow("•")} ${printable(request)}`);
 }

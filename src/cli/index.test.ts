@@ -8,7 +8,7 @@ import { commands } from "./table/index.ts";
 async function cli(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const streams = { stdin: new PassThrough(), stdout, stderr } as unknown as ScreenStreams;
-  const loadCatalogue = async () => ({ agents: {}, runtimeNames: [] });
+  const loadCatalogue = async () => ({ agents: {}, runtimeNames: [], loadPresetNames: async () => [] });
   const code = await runCli({ argv, program: "/nowhere/agentbox", streams, loadCatalogue });
   const text = (stream: PassThrough) => (stream.read() as Buffer | null)?.toString() ?? "";
   return { code, stdout: text(stdout), stderr: text(stderr) };

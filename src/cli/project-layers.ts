@@ -24,11 +24,13 @@ export async function readProjectLayers(
   manifest: FoundManifest | undefined,
 ): Promise<ProjectLayers> {
   const { parseManifest, parseUserConfig } = await import("../contract/manifest/index.ts");
-  const { agents, runtimeNames } = await context.loadCatalogue();
+  const { agents, runtimeNames, loadPresetNames } = await context.loadCatalogue();
   const { config, root } = homePaths(context.env.agentboxHome);
   const base: CheckContext = {
     agents: Object.keys(agents),
     runtimes: runtimeNames,
+    presets: await loadPresetNames(),
+    nowMs: Date.now(),
     userHome: context.env.userHome,
     agentboxHome: root,
   };

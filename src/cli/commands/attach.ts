@@ -1,16 +1,18 @@
 import type { RunCommand } from "../command.ts";
+import { showLeft } from "../render/notes.ts";
 import { attachSession } from "../terminal/attach-session.ts";
 
 export const run: RunCommand = async ({ args, screen, connect }) => {
   const box = args.positionals[0]!;
   const session = args.text("session") ?? "main";
-  const outcome = await attachSession(await connect(), screen, {
+  const client = await connect();
+  const outcome = await attachSession(client, screen, {
     box,
     session,
     readOnly: args.isSet("read-only"),
     isNew: false,
   });
   if (outcome.kind === "ended") return outcome.exitCode;
-  screen.note(`\nLeft ${box} running. Come back with: agentbox attach ${box}`);
+  await showLeft(screen, client, box);
   return 0;
 };

@@ -1,6 +1,7 @@
 import { printable } from "../../base/printable.ts";
 import type { BoxEvent } from "../../contract/events.ts";
 import type { RunCommand } from "../command.ts";
+import { reasonText, targetText } from "../render/egress.ts";
 import type { Style } from "../render/style.ts";
 
 const shownUnlessTold = 50;
@@ -29,13 +30,34 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
 
 export function renderEvent(event: BoxEvent, style: Style): string {
   const time = new Date(event.atMs).toISOString().slice(0, 19).replace("T", " ");
-  const data = Object.entries(event.data)
-    .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join(" ");
+  const data = dataText(event);
   const words = [
     style.dim(`${String(event.id).padStart(5)}  ${time}`),
     event.type.padEnd(18),
     style.bold(event.box ?? "-"),
   ];
   return `${words.join("  ")}${data ? `  ${style.dim(printable(data).slice(0, 200))}` : ""}`;
+}
+
+function dataText({ type, data }: BoxEvent): string {
+  const said = networkText(type, data);
+  if (said !== undefined) return said;
+  return Object.entries(data)
+    .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ");
+}
+
+/** What happened at the gate, the way a person would say it; undefined for everything else. */
+function networkText(type: BoxEvent["type"], data: BoxEvent["data"]): string | undefined {
+  const { host, port, method, path, program, reason, rule, count, approval, outcome, scope } = data;
+  if (typeof host !== "string" || typeof port !== "number") return undefined;
+  const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+  const target = targetText({ host, port, method: text(method), path: text(path) });
+  const by = text(program) === undefined ? "" : `, by ${text(program)}`;
+  const times = typeof count === "number" && count > 1 ? ` (${count} times)` : "";
+  if (type === "egress.denied") return `${target}: ${reasonText(text(reason))}${by}${times}`;
+  if (type === "egress.allowed") return `${target}: ${text(rule) ?? "allowed"}${by}`;
+  if (type === "approval.asked") return `question ${String(approval)}: ${target}${by}`;
+  if (type !== "approval.answered") return undefined;
+  return `question ${String(approval)}: ${target}: ${text(outcome) ?? "?"}${text(scope) ? `, ${text(scope)}` : ""}`;
 }

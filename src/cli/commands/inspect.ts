@@ -18,6 +18,7 @@ export function renderDetails(details: BoxDetails, nowMs: number, style: Style):
   const sections = [
     ["Box", factsOf(details, nowMs, style)],
     ["Limits", limitsOf(details)],
+    ["Network", networkOf(details, style)],
     ["Inside", insideOf(details)],
     ["Isolation", isolationOf(details, style)],
   ] as const;
@@ -69,6 +70,30 @@ function limitsOf({ box }: BoxDetails): string[][] {
       "life",
       `${formatDuration(ttlMs)}${idleMs === undefined ? "" : `, or idle for ${formatDuration(idleMs)}`}`,
     ],
+  ];
+}
+
+function networkOf({ box }: BoxDetails, style: Style): string[][] {
+  const policy = box.network;
+  if (policy === undefined) return [["reaches", "nothing"]];
+  const counts = (["allow", "ask", "deny"] as const).flatMap((mode) => {
+    const count = policy.rules.filter((rule) => rule.mode === mode).length;
+    return count === 0 ? [] : [`${count} ${mode}`];
+  });
+  return [
+    ["rules", counts.length === 0 ? "none" : `${counts.join(", ")}; see: agentbox policy show ${box.name}`],
+    ["otherwise", policy.default === "ask" ? style.yellow("asks a person") : "denied"],
+    ...policy.bounds.map((bound) => [
+      "bound",
+      `${bound.layer} policy, ${plural(bound.rules.length, "rule")}`,
+    ]),
+    ...(policy.isLearning
+      ? [["learning", `what is wanted is recorded; see: agentbox policy learn ${box.name}`]]
+      : []),
+    ...policy.exceptions.map(({ name, address, port, reason }) => [
+      style.yellow("exception"),
+      printable(`${name} is ${address}, port ${port}: ${reason}`),
+    ]),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Arguments } from "../arguments.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { createBox } from "../create-box.ts";
 import { exitCodeOf, showError } from "../render/error.ts";
-import { showKept, showWarnings } from "../render/notes.ts";
+import { showKept, showLeft, showWarnings } from "../render/notes.ts";
 import { attachSession } from "../terminal/attach-session.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
 import { runCommand } from "../terminal/run-command.ts";
@@ -46,7 +46,11 @@ async function detach(context: CommandContext, client: Client): Promise<number> 
 /** A person at a terminal: the agent is the box's main session, which they can leave and come back to. */
 async function interact(context: CommandContext, client: Client): Promise<number> {
   const { args, screen } = context;
-  const created = await createBox(context, client, { start: true, main: { terminal: true, ...screen.size } });
+  const created = await createBox(context, client, {
+    start: true,
+    isAttended: true,
+    main: { terminal: true, ...screen.size },
+  });
   notes(context, created);
   const box = created.box.name;
   try {
@@ -57,7 +61,7 @@ async function interact(context: CommandContext, client: Client): Promise<number
       isNew: true,
     });
     if (outcome.kind === "detached") {
-      screen.note(`\nLeft ${box} running. Come back with: agentbox attach ${box}`);
+      await showLeft(screen, client, box);
       return 0;
     }
     await finish(context, client, box, args);

@@ -3,9 +3,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import { askYesNo } from "../ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { showRequests } from "../create-box.ts";
 import { getManifest } from "../find-manifest.ts";
 import { age } from "../render/table.ts";
+import { showRequests } from "../trust-question.ts";
 
 export const run: RunCommand = async (context) => {
   const [verb, dir] = context.args.positionals;

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
+import { boxEnv } from "../../contract/network/box-env.ts";
 import { inheritedEnv } from "../../host/env.ts";
 import { type Check, fails, holds, wordsOf, refused, status, untested } from "./check.ts";
 
@@ -103,7 +104,8 @@ const variables: Check = {
     const { stdout } = await sh("env");
     const inside = new Map(stdout.split("\n").map((line) => line.split(/=(.*)/s) as [string, string]));
     const leaked = Object.entries(inheritedEnv()).filter(
-      ([name, value]) => !ordinaryVariables.has(name) && value && inside.get(name) === value,
+      ([name, value]) =>
+        value && inside.get(name) === value && boxEnv[name] !== value && !ordinaryVariables.has(name),
     );
     return leaked.length === 0
       ? holds(`${inside.size - 1} variables, all its own`)

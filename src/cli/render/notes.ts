@@ -1,4 +1,5 @@
 import { printable } from "../../base/printable.ts";
+import type { Client } from "../../client/index.ts";
 import type { CreatedBox } from "../../contract/api/schemas.ts";
 import type { Screen } from "./screen.ts";
 import { plural } from "./table.ts";
@@ -22,4 +23,18 @@ export function showKept(screen: Screen, box: string, why: string): void {
   screen.note(
     `${screen.errorStyle.dim("note:")} kept box ${box}: ${why}; agentbox inspect ${box}, agentbox rm ${box}`,
   );
+}
+
+/** After leaving a session: how to come back, and what waits for an answer that could not be shown before. */
+export async function showLeft(
+  screen: Screen,
+  client: Pick<Client, "listApprovals">,
+  box: string,
+): Promise<void> {
+  screen.note(`\nLeft ${box} running. Come back with: agentbox attach ${box}`);
+  const open = await client.listApprovals().catch(() => []);
+  const waiting = open.filter((approval) => approval.box === box).length;
+  if (waiting === 0) return;
+  const verb = waiting === 1 ? "waits" : "wait";
+  screen.note(`${plural(waiting, "question")} about the network ${verb} for you: agentbox approvals --watch`);
 }

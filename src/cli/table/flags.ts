@@ -1,5 +1,22 @@
 import type { FlagSpec } from "../command.ts";
 
+/** What a box may reach; `policy apply` takes them, too. */
+export const networkFlags: Readonly<Record<string, FlagSpec>> = {
+  allow: {
+    type: "list",
+    value: "HOST[:PORT]",
+    summary: "Let the box reach this host; *.HOST for those below.",
+  },
+  preset: { type: "list", value: "NAME", summary: "Let the box reach what a tool needs, such as npm." },
+  network: {
+    type: "text",
+    value: "MODE",
+    choices: ["deny", "ask"],
+    summary: "What happens to a host that no rule names: deny or ask.",
+  },
+  learn: { type: "switch", summary: "Record what is wanted, for agentbox policy learn." },
+};
+
 /** What a box is made from; `run` and `create` share them. Each one is a key of the manifest. */
 export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   name: { type: "text", value: "NAME", summary: "Name of the box, such as team-app-backend." },
@@ -28,6 +45,7 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   disk: { type: "text", value: "SIZE", summary: "Most disk for workspace and home." },
   ttl: { type: "text", value: "TIME", summary: "Longest life of one run, such as 8h." },
   idle: { type: "text", value: "TIME", summary: "Stop after this long without activity." },
+  ...networkFlags,
   trust: { type: "text", value: "DIGEST", summary: "Agree to exactly these requests of the manifest." },
 };
 

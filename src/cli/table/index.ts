@@ -2,10 +2,11 @@
 import type { CommandSpec } from "../command.ts";
 import { boxes, look } from "./boxes.ts";
 import { host } from "./host.ts";
+import { network } from "./network.ts";
 import { project } from "./project.ts";
 import { work } from "./work.ts";
 
-export const commands: readonly CommandSpec[] = [...work, ...boxes, ...look, ...project, ...host];
+export const commands: readonly CommandSpec[] = [...work, ...boxes, ...look, ...network, ...project, ...host];
 
 export const findCommand = (name: string): CommandSpec | undefined =>
   commands.find((command) => command.name === name);

@@ -1,6 +1,7 @@
 import type { Client } from "../../client/index.ts";
 import type { Screen } from "../render/screen.ts";
 import { showOutput, waitForEnding } from "./conversation.ts";
+import { ringOnQuestions } from "./bell.ts";
 import { DetachKeys } from "./detach-keys.ts";
 import { commandExitCode } from "./exit-code.ts";
 import { blankScreen } from "./guard.ts";
@@ -37,6 +38,7 @@ export async function attachSession(
       return await ended;
     }
     using terminal = openRawTerminal(screen);
+    using _bell = ringOnQuestions(client, screen, options.box);
     if (!options.isNew) screen.streams.stdout.write(blankScreen(screen.size.rows));
     showOutput(stream, screen, (chunk) => terminal.guard.push(chunk));
     screen.onClosedOutput = () => stream.close();

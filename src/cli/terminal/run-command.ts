@@ -1,6 +1,7 @@
 import type { Client } from "../../client/index.ts";
 import type { ExecRequestInput } from "../../contract/api/schemas.ts";
 import type { Screen } from "../render/screen.ts";
+import { ringOnQuestions } from "./bell.ts";
 import { type Ending, passInput, showOutput, waitForEnding } from "./conversation.ts";
 import { openRawTerminal } from "./raw-terminal.ts";
 import { forwardSignals } from "./signals.ts";
@@ -28,6 +29,7 @@ export async function runCommand(
   try {
     if (wantsTerminal && screen.streams.stdin.isTTY) {
       using terminal = openRawTerminal(screen);
+      using _bell = ringOnQuestions(client, screen, box);
       showOutput(stream, screen, (chunk) => terminal.guard.push(chunk));
       if (wantsInput) terminal.onTyped((typed) => void stream.sendData(typed));
       terminal.onResize((size) => stream.sendText(JSON.stringify({ type: "resize", ...size })));

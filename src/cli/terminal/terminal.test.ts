@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import type { Screen } from "../render/screen.ts";
+import { ringOnQuestions } from "./bell.ts";
 import { DetachKeys } from "./detach-keys.ts";
 import { commandExitCode } from "./exit-code.ts";
 import { TerminalGuard } from "./guard.ts";
@@ -99,5 +101,34 @@ describe("commandExitCode", () => {
     [{ code: null, signal: "NONSENSE", timedOut: false }, 125],
   ])("%o is %i", (exit, code) => {
     expect(commandExitCode(exit)).toBe(code);
+  });
+});
+
+describe("ringOnQuestions", () => {
+  it("rings for a question and writes nothing else, until it is closed", async () => {
+    const written: string[] = [];
+    const screen = {
+      streams: { stdout: { write: (text: string) => written.push(text) } },
+    } as unknown as Screen;
+    const asked = { id: 2, atMs: 0, type: "approval.asked", box: "shop", data: {} } as const;
+    const queries: unknown[] = [];
+    const source = {
+      listEvents: async () => ({ events: [], lastId: 1 }),
+      followEvents: async function* (query: unknown) {
+        queries.push(query);
+        yield asked;
+      },
+    };
+    using _bell = ringOnQuestions(source, screen, "shop");
+    await vi.waitFor(() => expect(written).toEqual(["\u0007"]));
+    expect(queries).toEqual([{ box: "shop", type: "approval.asked", after: 1 }]);
+  });
+
+  it("is silent when the daemon does not answer", async () => {
+    const listEvents = vi.fn(async () => Promise.reject(new Error("gone")));
+    const followEvents = async function* () {};
+    const screen = { streams: { stdout: { write: () => expect.unreachable() } } } as unknown as Screen;
+    using _bell = ringOnQuestions({ listEvents, followEvents }, screen, "shop");
+    await vi.waitFor(() => expect(listEvents).toHaveBeenCalled());
   });
 });

@@ -1,0 +1,65 @@
+import { printable } from "../../base/printable.ts";
+import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
+import { targetText } from "../render/egress.ts";
+import type { Style } from "../render/style.ts";
+import { renderTable } from "../render/table.ts";
+
+/** How long a yes for a box or project holds when nothing is said; the daemon's own default. */
+const defaultTtlMs = 86_400_000;
+
+/** SECURITY: everything but the id is chosen by the box; it must not be able to redraw the question. */
+export function renderApproval(approval: Approval, nowMs: number, style: Style): string {
+  const left = Math.max(0, Math.ceil((approval.expiresAtMs - nowMs) / 1_000));
+  const rows = [
+    ["destination", style.bold(targetText(approval))],
+    [
+      "program",
+      `${printable(approval.program ?? "unknown")}${approval.program === undefined ? "" : " (as the box says)"}`,
+    ],
+    ["a yes means", printable(approval.sentence)],
+    ["no answer", `denied in ${left} s`],
+    ...(approval.projectDir === undefined ? [] : [["project", printable(approval.projectDir)]]),
+  ];
+  return `${style.yellow(`question ${approval.id}`)}: ${style.bold(printable(approval.box))} wants to reach ${printable(approval.host)}\n${renderTable(rows, "  ")}`;
+}
+
+/** The keys that answer, each with what it allows and until when. */
+export function renderKeys(
+  approval: Approval,
+  ttlMs: number | undefined,
+  nowMs: number,
+  style: Style,
+): string {
+  const until = untilText(ttlMs, nowMs);
+  const rows = [
+    [style.bold("o"), "once: this connection only"],
+    [style.bold("b"), `this box (${printable(approval.box)}), until ${until}`],
+    ...(approval.projectDir === undefined
+      ? []
+      : [[style.bold("p"), `every box of this project, until ${until}`]]),
+    [style.bold("n"), "no"],
+    [style.bold("q"), "leave; the question stays open"],
+  ];
+  return renderTable(rows, "  ");
+}
+
+export function untilText(ttlMs: number | undefined, nowMs: number): string {
+  const end = new Date(nowMs + (ttlMs ?? defaultTtlMs));
+  const two = (number: number) => String(number).padStart(2, "0");
+  return `${end.getFullYear()}-${two(end.getMonth() + 1)}-${two(end.getDate())} ${two(end.getHours())}:${two(end.getMinutes())}`;
+}
+
+/** What was answered, in one sentence that cannot be mistaken for more than it is. */
+export function answerText(
+  approval: Approval | undefined,
+  { answer, scope, ttlMs }: ApprovalAnswer,
+  nowMs: number,
+  style: Style,
+): string {
+  const what = approval === undefined ? "the request" : `${printable(approval.host)}:${approval.port}`;
+  if (answer === "deny") return `${style.red("denied")} ${what}`;
+  if (scope === "once") return `${style.green("allowed")} ${what}, this once`;
+  const whom =
+    scope === "box" ? `box ${printable(approval?.box ?? "of the question")}` : "every box of the project";
+  return `${style.green("allowed")} ${what} for ${whom} until ${untilText(ttlMs, nowMs)}`;
+}

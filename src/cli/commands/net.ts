@@ -1,0 +1,83 @@
+import { formatBytes } from "../../base/bytes.ts";
+import { printable } from "../../base/printable.ts";
+import type { NetAnswer } from "../../contract/api/schemas.ts";
+import type { EgressRecord } from "../../contract/network/egress.ts";
+import type { RunCommand } from "../command.ts";
+import { getNamedBox } from "../named-box.ts";
+import { reasonText, targetText } from "../render/egress.ts";
+import type { Style } from "../render/style.ts";
+import { age, plural, renderTable, shorten } from "../render/table.ts";
+
+const everyMs = 2_000;
+const shownDenials = 10;
+
+export const run: RunCommand = async (context) => {
+  const { args, screen } = context;
+  const { box } = getNamedBox(context, args.positionals);
+  const client = await context.connect();
+  for (;;) {
+    const [net, denials] = await Promise.all([
+      client.getNet(box),
+      client.listEgress({ box, verdict: "deny", order: "newest", limit: shownDenials }),
+    ]);
+    if (screen.isJson) {
+      if (args.isSet("watch")) screen.printJsonLine({ ...net, lastDenials: denials });
+      else screen.printJson({ ...net, lastDenials: denials });
+    } else {
+      if (args.isSet("watch") && screen.streams.stdout.isTTY)
+        screen.streams.stdout.write("\u001b[H\u001b[2J");
+      screen.print(renderNet(net, denials, { nowMs: Date.now(), style: screen.style }));
+    }
+    if (!args.isSet("watch")) return 0;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+};
+
+interface NetView {
+  readonly nowMs: number;
+  readonly style: Style;
+}
+
+export function renderNet(net: NetAnswer, denials: readonly EgressRecord[], view: NetView): string {
+  const { style } = view;
+  if (net.hosts.length === 0 && denials.length === 0)
+    return `${net.box} has not wanted to reach anything yet.`;
+  const total = `${plural(net.requests, "request")}, ${plural(net.denials, "denial")}, ${formatBytes(net.bytesOut)} sent, ${formatBytes(net.bytesIn)} received`;
+  return [
+    `${style.bold(net.box)}: ${total}`,
+    "",
+    renderHosts(net, view),
+    ...(denials.length === 0 ? [] : ["", style.bold("Last denials"), renderDenials(denials, view)]),
+    ...(denials.length === 0
+      ? []
+      : ["", style.dim(`Why, and how to change it: agentbox policy explain --box ${net.box} URL`)]),
+  ].join("\n");
+}
+
+function renderHosts({ hosts }: NetAnswer, { nowMs, style }: NetView): string {
+  const rows = [...hosts]
+    .sort((a, b) => b.lastAtMs - a.lastAtMs)
+    .map((host) => [
+      style.bold(printable(host.host)),
+      String(host.port),
+      host.open > 0 ? style.green(String(host.open)) : "0",
+      String(host.requests),
+      host.denials > 0 ? style.red(String(host.denials)) : "0",
+      formatBytes(host.bytesOut),
+      formatBytes(host.bytesIn),
+      `${age(host.lastAtMs, nowMs)} ago`,
+    ]);
+  const head = ["HOST", "PORT", "OPEN", "REQUESTS", "DENIED", "SENT", "RECEIVED", "LAST"].map(style.dim);
+  return renderTable([head, ...rows]);
+}
+
+function renderDenials(denials: readonly EgressRecord[], { nowMs, style }: NetView): string {
+  const rows = denials.map((record) => [
+    `${age(record.atMs, nowMs)} ago`,
+    shorten(targetText(record), 60),
+    reasonText(record.reason),
+    printable(record.rule ?? "-"),
+    shorten(printable(record.program ?? "-"), 24),
+  ]);
+  return renderTable([["WHEN", "WHAT", "WHY", "RULE", "PROGRAM"].map(style.dim), ...rows], "  ");
+}

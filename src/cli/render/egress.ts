@@ -1,0 +1,44 @@
+import { printable } from "../../base/printable.ts";
+import type { DenyReason } from "../../contract/network/policy.ts";
+
+const reasons: Readonly<Record<DenyReason, string>> = {
+  bad_host: "not a usable host name",
+  raw_address: "an address instead of a name",
+  reserved_name: "a name that is reserved for AgentBox or the local machine",
+  forbidden_range: "leads to a private or reserved address",
+  no_rule: "no rule names this host",
+  rule_denies: "a rule denies it",
+  outside_bound: "outside what host or user policy permits",
+  wrong_port: "not on this port",
+  wrong_method: "not with this method",
+  wrong_path: "not on this path",
+  expired: "the rule has expired",
+  name_mismatch: "TLS name, Host and target differ",
+  not_http: "not HTTP, which the rule needs",
+  not_inspectable: "cannot be inspected, which the rule needs",
+  unresolvable: "the name does not resolve",
+  unreachable: "the server cannot be reached",
+  limit: "over a limit of the gate",
+  not_approved: "nobody has agreed",
+  malformed: "malformed",
+  policy_error: "the policy is broken",
+};
+
+/** Why, in words; a reason of a newer daemon stays as it is. */
+export const reasonText = (reason: string | undefined): string =>
+  reason === undefined
+    ? "-"
+    : Object.hasOwn(reasons, reason)
+      ? reasons[reason as DenyReason]
+      : printable(reason);
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+}
+
+/** `GET example.com:443/v1`: as much of it as is known. SECURITY: path and method are the box's own words. */
+export const targetText = ({ host, port, method, path }: Target): string =>
+  printable(`${method === undefined ? "" : `${method} `}${host}:${port}${path ?? ""}`);
