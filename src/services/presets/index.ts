@@ -23,16 +23,31 @@ const tools: Readonly<Record<string, (host: ToolHost) => Promise<readonly string
   go: readGo,
 };
 
+const freshMs = 60_000;
+
 /** `env` is the environment of the person whose configuration counts. */
 export function openPresets(env: NodeJS.ProcessEnv): PresetSource {
   const host = openToolHost(env);
+  const known = new Map<string, { readonly atMs: number; readonly hosts: Promise<PresetHosts> }>();
+
+  /** Asking a tool takes up to seconds, and boxes are made by the dozen. */
+  const remember = (name: string, read: () => Promise<PresetHosts>): Promise<PresetHosts> => {
+    const last = known.get(name);
+    if (last && performance.now() - last.atMs < freshMs) return last.hosts;
+    const hosts = read();
+    known.set(name, { atMs: performance.now(), hosts });
+    // A failure is asked about again: it may have been mended.
+    hosts.catch(() => known.delete(name));
+    return hosts;
+  };
+
   return {
     names: [...Object.keys(tools), ...Object.keys(servicePresets)],
     async read(name): Promise<PresetHosts> {
       const reviewed = Object.hasOwn(servicePresets, name) ? servicePresets[name] : undefined;
       if (reviewed) return { name, rules: reviewed, unusable: [] };
       const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-      if (tool) return hostsFromUrls(name, await tool(host));
+      if (tool) return remember(name, async () => hostsFromUrls(name, await tool(host)));
       throw new AgentBoxError("policy.invalid", `There is no network preset named "${name.slice(0, 64)}".`, {
         hint: `Known: ${[...Object.keys(tools), ...Object.keys(servicePresets)].join(", ")}.`,
       });

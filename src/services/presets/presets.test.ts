@@ -69,6 +69,21 @@ esac`;
     ]);
   });
 
+  it("pip: the host of the files, which only a trial run knows, and without it when the index does not answer", async () => {
+    const help = `echo "  -i, --index-url <url>  Base URL (default https://index.example.org/simple)."`;
+    const pip = (trial: string) => `case "$*" in
+*--help*) ${help};;
+*--dry-run*) ${trial};;
+esac`;
+    install(
+      "pip3",
+      pip(`echo '{"install":[{"download_info":{"url":"https://files.example.org/packages/pip.whl"}}]}'`),
+    );
+    expect(await hostsOf("pip")).toEqual(["index.example.org:443", "files.example.org:443"]);
+    install("pip3", pip("exit 1"));
+    expect(await hostsOf("pip")).toEqual(["index.example.org:443"]);
+  });
+
   it("apt: every repository, without those that are no host", async () => {
     install(
       "apt-get",

@@ -43,7 +43,7 @@ export function openToolHost(env: NodeJS.ProcessEnv): ToolHost {
     async ask(programs, args) {
       for (const program of programs) {
         const result = await runTool(program, args, childEnv);
-        if (result) return result;
+        if (result !== undefined) return result;
       }
       return undefined;
     },
