@@ -5,6 +5,8 @@ export const boxPaths = {
   run: "/run/agentbox",
   linkSocket: "/run/agentbox/link.sock",
   config: "/run/agentbox/box.json",
+  /** As old as the workspace was when the box got it: what is newer is the box's own work. */
+  sealed: "/run/agentbox/sealed",
   tools: "/opt/agentbox",
   node: "/opt/agentbox/bin/node",
   boxd: "/opt/agentbox/boxd/boxd.js",

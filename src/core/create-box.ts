@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { AgentBoxError, messageOf, toAgentBoxError } from "../base/errors.ts";
+import { AgentBoxError, isAgentBoxError, messageOf, toAgentBoxError } from "../base/errors.ts";
 import { formatBytes } from "../base/bytes.ts";
 import type { CreateBox, CreatedBox } from "../contract/api/schemas.ts";
 import type { Box, BoxSpec, Isolation } from "../contract/box.ts";
@@ -9,11 +9,12 @@ import { moveTo } from "./box-phases.ts";
 import type { NetworkPolicy } from "../contract/network/policy.ts";
 import type { Core } from "./context.ts";
 import { requireTrust } from "./grant-trust.ts";
+import type { ResolvePlaces } from "./mount-requests.ts";
 import { compileFor } from "./network/compile-for.ts";
 import { readLayers } from "./read-layers.ts";
 import { erase } from "./remove-box.ts";
 import { resolveManifest } from "./resolve-manifest.ts";
-import { boot } from "./start-box.ts";
+import { boot, bootWhile } from "./start-box.ts";
 import { getAgent, sessionFor } from "./start-session.ts";
 
 const minFreeBytes = 256 * 2 ** 20;
@@ -21,6 +22,8 @@ const minFreeBytes = 256 * 2 ** 20;
 /** Makes a box from the layers of its manifest. Either it is there as asked, or nothing of it is. */
 export async function createBox(core: Core, request: CreateBox): Promise<CreatedBox> {
   const { ports } = core;
+  // Before anybody is asked about trust.
+  if (request.name !== undefined) requireBoxName(request.name);
   const { places, warnings } = await readLayers(core, request);
   const spec = resolveManifest({
     ...places,
@@ -45,10 +48,16 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
     manifestDigest: request.manifest && digestOf(request.manifest.text),
   });
   return core.locked(box.name, async () => {
-    const leftBehind = await furnish(core, box);
-    const made = request.start ? await boot(core, box) : await settle(core, box);
-    return { box: made, leftBehind, warnings: [...warnings] };
+    const { made, leftBehind } = await furnish(core, box, request.start);
+    return { box: made, leftBehind, warnings: [...warnings, ...unexpectedlyEmpty(places, spec)] };
   });
+}
+
+/** A project directory that is left out although nobody said so: the box would seem to have lost the files. */
+function unexpectedlyEmpty({ projectDir, layers }: ResolvePlaces, { workspace }: BoxSpec): string[] {
+  const isChosen = layers.some(({ values }) => values.workspace?.mode !== undefined);
+  if (projectDir === undefined || isChosen || workspace.mode !== "empty") return [];
+  return [`The workspace is empty: ${projectDir} is or holds a home directory, and that stays outside.`];
 }
 
 const digestOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
@@ -70,9 +79,7 @@ function register(core: Core, { name: wanted, ...draft }: Draft): Promise<Box> {
     const boxes = await store.listBoxes();
     const taken = new Set(boxes.map(({ name }) => name));
     const project = draft.projectDir?.split("/").at(-1);
-    const name = wanted
-      ? requireBoxName(wanted)
-      : proposeName(project, draft.spec.agent.name, (n) => taken.has(n));
+    const name = wanted ?? proposeName(project, draft.spec.agent.name, (n) => taken.has(n));
     const nowMs = clock.nowMs();
     const box: Box = {
       name,
@@ -105,29 +112,53 @@ const withoutUndefined = ({
   ...(manifestDigest === undefined ? {} : { manifestDigest }),
 });
 
-/** Directories and workspace. What fails half-way is removed again, and the name is free. */
-async function furnish(core: Core, box: Box): Promise<number> {
-  const { storage, workspaces } = core.ports;
+/** Directories, workspace and, if asked for, the first start. What fails half-way is removed, and the name is free. */
+async function furnish(core: Core, box: Box, isStarted: boolean): Promise<{ made: Box; leftBehind: number }> {
+  let isFilled = false;
   try {
-    const dirs = await storage.create(box.name, {
-      owner: box.owner,
-      diskBytes: box.spec.resources.diskBytes,
-    });
-    const { leftBehind } = await workspaces.prepare({
-      spec: box.spec.workspace,
-      target: dirs.workspace,
-      owner: box.owner,
-      box: box.name,
-    });
-    return leftBehind;
+    const { storage } = core.ports;
+    await storage.create(box.name, { owner: box.owner, diskBytes: box.spec.resources.diskBytes });
+    const filling = fill(core, box).finally(() => (isFilled = true));
+    // SECURITY: services run as soon as boxd does. Nothing of the box's may run while the host still writes there.
+    const mayOverlap = isStarted && box.spec.services.length === 0;
+    if (!mayOverlap) await filling;
+    const made = mayOverlap ? bootWhile(core, box, filling) : isStarted ? boot(core, box) : settle(core, box);
+    // Both are waited for, whichever fails first: what is still being written cannot be removed.
+    const [madeOutcome] = await Promise.allSettled([made, filling]);
+    const leftBehind = await filling;
+    if (madeOutcome.status === "rejected") throw madeOutcome.reason;
+    return { made: madeOutcome.value, leftBehind };
   } catch (error) {
-    await erase(core, box, "half_made").catch((cleanup: unknown) => {
-      core.ports.report(
-        { box: box.name, error: messageOf(cleanup) },
-        "cleaning up a box that could not be made failed",
-      );
-    });
+    const isMade = isFilled && (await core.ports.store.findBox(box.name))?.state.phase === "failed";
+    // A box that is whole and only did not start is kept, so that somebody can look at it.
+    if (!isMade || isWorkspaceError(error)) await eraseHalfMade(core, box.name);
     throw toAgentBoxError(error, "workspace.failed");
+  }
+}
+
+async function fill(core: Core, box: Box): Promise<number> {
+  const { storage, workspaces } = core.ports;
+  const { leftBehind } = await workspaces.prepare({
+    spec: box.spec.workspace,
+    target: storage.dirs(box.name).workspace,
+    owner: box.owner,
+    box: box.name,
+  });
+  await storage.seal(box.name);
+  return leftBehind;
+}
+
+const isWorkspaceError = (error: unknown): boolean =>
+  isAgentBoxError(error) && error.code.startsWith("workspace.");
+
+async function eraseHalfMade(core: Core, name: string): Promise<void> {
+  try {
+    await erase(core, await core.getBox(name), "half_made");
+  } catch (error) {
+    core.ports.report(
+      { box: name, error: messageOf(error) },
+      "cleaning up a box that could not be made failed",
+    );
   }
 }
 

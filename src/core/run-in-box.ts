@@ -64,29 +64,18 @@ export async function afterMain(
  * that the box controls. When in doubt the answer is yes: work is never thrown away.
  */
 async function hasChanges(core: Core, name: string): Promise<boolean> {
-  const newer = ["-newercm", boxPaths.config];
-  // git refreshes these without changing anything.
-  const harmless = ["(", "-path", "*/.git/index", "-o", "-path", "*/.git", ")", "-prune", "-o"];
-  const argv = ["find", boxPaths.workspace, ...harmless, ...newer, "-print", "-quit"];
-  const history = [
-    "find",
-    `${boxPaths.workspace}/.git/HEAD`,
-    `${boxPaths.workspace}/.git/refs`,
-    ...newer,
-    "-print",
-    "-quit",
-  ];
   try {
-    const [files, refs] = await Promise.all([
-      captureExec(core, name, argv),
-      captureExec(core, name, history),
-    ]);
-    // The second one fails where there is no repository; that is not a change.
-    return files.code !== 0 || files.stdout !== "" || refs.stdout !== "";
+    const { code, stdout } = await captureExec(core, name, ["sh", "-c", listNewer]);
+    return code !== 0 || stdout !== "";
   } catch {
     return true;
   }
 }
+
+/** git refreshes its index without changing anything; HEAD and the refs say whether there are commits. */
+const listNewer = `find ${boxPaths.workspace} -name .git -prune -o -newercm ${boxPaths.sealed} -print -quit || exit 1
+cd ${boxPaths.workspace}/.git 2>/dev/null || exit 0
+find HEAD refs -newercm ${boxPaths.sealed} -print -quit`;
 
 /** Runs a short command and keeps the beginning of its output. */
 export async function captureExec(

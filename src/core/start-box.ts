@@ -22,19 +22,46 @@ export function startBox(core: Core, name: string): Promise<Box> {
 
 /** The caller holds the box's lock. A box that does not come up ends as `failed`, with nothing left running. */
 export async function boot(core: Core, box: Box, extra: Partial<Box> = {}): Promise<Box> {
-  const { ports } = core;
-  const starting = moveTo({ ...box, ...extra }, { phase: "starting", sinceMs: ports.clock.nowMs() });
+  const starting = await becomeStarting(core, { ...box, ...extra });
+  return orAbandon(core, starting, async () =>
+    becomeRunning(core, starting, await launch(core, starting), "box.started"),
+  );
+}
+
+/**
+ * Boots a new box while its workspace is being filled. It stays `creating` until that is done, so that a crash in
+ * between leaves something half-made, which the next daemon removes. Nothing of the agent's runs before.
+ */
+export function bootWhile(core: Core, box: Box, filling: Promise<unknown>): Promise<Box> {
+  return orAbandon(core, box, async () => {
+    const [link] = await Promise.all([launch(core, box), filling]);
+    return becomeRunning(core, await becomeStarting(core, box), link, "box.started");
+  });
+}
+
+async function becomeStarting(core: Core, box: Box): Promise<Box> {
+  const starting = moveTo(box, { phase: "starting", sinceMs: core.ports.clock.nowMs() });
   await core.commit({ update: starting, events: [core.event("box.starting", starting)] });
+  return starting;
+}
+
+/** From nothing to a boxd that has dialed in. */
+async function launch(core: Core, box: Box): Promise<BoxLink> {
+  const { ports } = core;
+  const runtime = await ports.runtimes.requireReady(box.spec.runtime);
+  await ports.storage.ensure(box.name, { diskBytes: box.spec.resources.diskBytes });
+  await ports.logs.startRun(box.name);
+  const link = await openLink(core, box);
+  await runtime.start(runtimeBox(core, box));
+  await waitForBoxd(core, box, link);
+  return link;
+}
+
+async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promise<Box> {
   try {
-    const runtime = await ports.runtimes.requireReady(box.spec.runtime);
-    await ports.storage.ensure(box.name, { diskBytes: box.spec.resources.diskBytes });
-    await ports.logs.startRun(box.name);
-    const link = await openLink(core, starting);
-    await runtime.start(runtimeBox(core, starting));
-    await waitForBoxd(core, starting, link);
-    return await becomeRunning(core, starting, link, "box.started");
+    return await start();
   } catch (error) {
-    await abandon(core, starting, error);
+    await abandon(core, (await core.ports.store.findBox(box.name)) ?? box, error);
     throw isAgentBoxError(error)
       ? error
       : new AgentBoxError("box.start_failed", `The box "${box.name}" did not come up: ${messageOf(error)}.`, {

@@ -3,11 +3,18 @@ import { randomBytes } from "node:crypto";
 import { lstat, mkdir, open, rename, rm, chmod, chown } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
+export interface WriteOptions {
+  readonly mode?: number;
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
+  /** False for what is written anew before it is needed again: waiting for the disk is most of the time it takes. */
+  readonly isDurable?: boolean;
+}
+
 /** Writes a file so that a reader sees the old or the new content, and a crash leaves one of the two. */
 export async function writeFileAtomic(
   path: string,
   content: string | Uint8Array,
-  { mode = 0o600, owner }: { mode?: number; owner?: { uid: number; gid: number } | undefined } = {},
+  { mode = 0o600, owner, isDurable = true }: WriteOptions = {},
 ): Promise<void> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString("hex")}.tmp`);
   const file = await open(temporary, "wx", mode);
@@ -15,7 +22,7 @@ export async function writeFileAtomic(
     await file.writeFile(content);
     await file.chmod(mode);
     if (owner) await file.chown(owner.uid, owner.gid);
-    await file.sync();
+    if (isDurable) await file.sync();
   } finally {
     await file.close();
   }

@@ -16,6 +16,8 @@ export interface BoxStorage {
     name: string,
     options: { readonly owner: BoxOwner; readonly diskBytes?: number | undefined },
   ): Promise<BoxDirs>;
+  /** Marks the moment from which on everything in the workspace is the box's own work. */
+  seal(name: string): Promise<void>;
   /** Makes a box's directories usable again, for example after the host restarted. Idempotent. */
   ensure(name: string, options: { readonly diskBytes?: number | undefined }): Promise<void>;
   remove(name: string): Promise<void>;

@@ -16,7 +16,11 @@ export const maxGateConnections = 512;
 
 /** SECURITY: it holds the box's environment, so of all users of the host only the box's own may read it. */
 export const writeBoxConfig = (linkDir: string, owner: BoxOwner, config: BoxdConfig): Promise<void> =>
-  writeFileAtomic(join(linkDir, "box.json"), JSON.stringify(config), { mode: 0o400, owner: ownerFor(owner) });
+  writeFileAtomic(join(linkDir, "box.json"), JSON.stringify(config), {
+    mode: 0o400,
+    owner: ownerFor(owner),
+    isDurable: false,
+  });
 
 /** Only root gives files away. */
 const ownerFor = (owner: BoxOwner): BoxOwner | undefined => (process.getuid?.() === 0 ? owner : undefined);

@@ -9,11 +9,11 @@
  * Only valid box names ever become part of a path, and removal follows no link that a box has planted.
  */
 import { access, readdir, rmdir, statfs } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import { BoxName, type BoxOwner } from "../../contract/box.ts";
-import { ensureDirectory, pathKind } from "../../host/files.ts";
+import { BoxName, type BoxOwner, boxPaths } from "../../contract/box.ts";
+import { ensureDirectory, pathKind, writeFileAtomic } from "../../host/files.ts";
 import { run } from "../../host/run.ts";
 import type { BoxDirs } from "../../ports/runtime.ts";
 import type { BoxStorage } from "../../ports/storage.ts";
@@ -82,6 +82,13 @@ class HostStorage implements BoxStorage {
       await this.remove(name).catch(() => undefined);
       throw error;
     }
+  }
+
+  async seal(name: string): Promise<void> {
+    await writeFileAtomic(join(this.dirs(name).link, basename(boxPaths.sealed)), "", {
+      mode: 0o444,
+      isDurable: false,
+    });
   }
 
   async ensure(name: string): Promise<void> {
