@@ -19,7 +19,23 @@ const { values, positionals } = parseArgs({
 });
 
 /** What the tests use as programs; Debian's package for each. */
-const neededPrograms = { bwrap: "bubblewrap", git: "git", unshare: "util-linux", ip: "iproute2" };
+const neededPrograms = {
+  bwrap: "bubblewrap",
+  git: "git",
+  unshare: "util-linux",
+  ip: "iproute2",
+  // Clients and servers of the network tests.
+  curl: "curl",
+  wget: "wget",
+  dig: "bind9-dnsutils",
+  openssl: "openssl",
+  sshd: "openssh-server",
+  psql: "postgresql",
+  python3: "python3",
+  pip3: "python3-pip",
+  javac: "default-jdk-headless",
+  go: "golang-go",
+};
 
 async function runProject(project, directory) {
   const file = join(directory, `${project}.json`);

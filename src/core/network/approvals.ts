@@ -23,7 +23,6 @@ interface Question {
 export class Approvals {
   readonly #core: Core;
   readonly #questions = new Map<number, Question>();
-  #lastId = 0;
 
   constructor(core: Core) {
     this.#core = core;
@@ -35,6 +34,7 @@ export class Approvals {
 
   /** Resolves to whether a person agreed. A question that is open already is not asked twice. */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
     const known = [...this.#questions.values()].find(({ request: open }) => isSame(open, request));
     const open = [...this.#questions.values()].filter(
       ({ request: { box } }) => box.name === request.box.name,
@@ -63,14 +63,18 @@ export class Approvals {
       });
     }
     if (answer === "allow" && scope !== "once") {
-      await this.#remember(question, scope, ttlMs ?? defaultTtlMs);
+      const rule = ruleFor(question.approval, this.#core.ports.clock.nowMs() + (ttlMs ?? defaultTtlMs));
+      // A box that starts holds its lock until its services are ready, and one of them may wait for this answer.
+      const box = await this.#core.ports.store.findBox(question.approval.box);
+      if (box?.state.phase === "starting") this.#close(question, answer, scope);
+      await this.#remember(question, scope, rule);
     }
     this.#close(question, answer, scope);
   }
 
   #open(request: ApprovalRequest): Question {
     const { clock } = this.#core.ports;
-    const id = ++this.#lastId;
+    const id = this.#freshId();
     const { box, host, port, method, path, program } = request;
     const askedAtMs = clock.nowMs();
     const approval: Approval = {
@@ -93,6 +97,15 @@ export class Approvals {
     return question;
   }
 
+  /**
+   * SECURITY: drawn by chance and not counted. A box that knew the next number could wait until a person has read a
+   * harmless question, withdraw it (or sit out a restart) and put another under the number that they are about to type.
+   */
+  #freshId(): number {
+    const id = 100_000 + (Number.parseInt(this.#core.ports.ids.random().slice(0, 8), 16) % 900_000);
+    return this.#questions.has(id) ? this.#freshId() : id;
+  }
+
   #close(question: Question, outcome: "allow" | "deny" | "timed_out" | "withdrawn", scope?: string): void {
     if (!this.#questions.delete(question.approval.id)) return;
     question.cancelTimer();
@@ -101,9 +114,8 @@ export class Approvals {
   }
 
   /** A yes for more than one connection is a rule like any other: visible, with an end, and for this alone. */
-  async #remember({ approval, request }: Question, scope: "box" | "project", ttlMs: number): Promise<void> {
+  async #remember({ request }: Question, scope: "box" | "project", rule: NetworkRule): Promise<void> {
     const core = this.#core;
-    const rule = ruleFor(approval, core.ports.clock.nowMs() + ttlMs);
     const { name, incarnation, projectDir } = request.box;
     if (scope === "box") return this.#rememberForBox(name, incarnation, rule);
     if (projectDir === undefined) {

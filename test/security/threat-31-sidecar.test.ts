@@ -1,0 +1,96 @@
+/**
+ * Threat 31: the guard lives in the prison. Nothing in a box decides: whatever is killed, replaced or written there, the
+ * policy is outside, and the box loses its way out rather than gaining one.
+ */
+import { expect, it } from "vitest";
+import { boxOn, onNetwork, recordsOf, script, shell } from "../support/network-ground.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+onNetwork("tampering in the box", (ground) => {
+  it("finds nothing to write: not the socket's directory, not the trust store, not the resolver", async () => {
+    const { daemon } = ground;
+    await boxOn(daemon, "tamper", { allow: ["api.test"], rules: [{ host: "other.test", inspect: true }] });
+    const attempts = [
+      "echo x > /run/agentbox/policy.json",
+      "rm -f /run/agentbox/link.sock",
+      "mv /run/agentbox/link.sock /run/agentbox/other",
+      "echo x >> /etc/ssl/certs/ca-certificates.crt",
+      "echo x >> /run/agentbox/box.json",
+      "mount -t tmpfs none /run/agentbox",
+      "umount /etc/ssl/certs/ca-certificates.crt",
+      "ip link add veth0 type veth",
+      "ip addr add 198.51.100.99/24 dev lo",
+      "ip route add default dev lo",
+      "nft flush ruleset",
+      "unshare --net true && unshare --user --net ip link set lo up && false",
+      "sysctl -w net.ipv4.ip_forward=1",
+    ];
+    for (const attempt of attempts)
+      expect((await shell(daemon, "tamper", attempt)).code, attempt).not.toBe(0);
+    // The control: the way out still works, and so does the inspected one.
+    expect(
+      (await shell(daemon, "tamper", "curl -sSf http://api.test/x && curl -sSf https://other.test/x")).code,
+    ).toBe(0);
+  });
+
+  it("gains nothing by taking over the box's own resolver and ports", async () => {
+    const { daemon, network } = ground;
+    await boxOn(daemon, "takeover", { allow: ["api.test"] });
+    // What a program in the box answers to another program in the box changes where it connects, inside.
+    const taken = await script<Record<string, string>>(
+      daemon,
+      "takeover",
+      `const net = require("node:net"), dgram = require("node:dgram"), out = {};
+       const listen = (port, host) => new Promise((done) => { const server = net.createServer(); server.on("error", (error) => done(error.code));
+         server.listen({ port, host, exclusive: true }, () => done("listening")); });
+       const bind = () => new Promise((done) => dgram.createSocket({ type: "udp4", reuseAddr: true }).on("error", (error) => done(error.code)).bind(53, "127.0.0.1", () => done("bound")));
+       (async () => { out.proxy = await listen(3128, "127.0.0.1"); out.dns = await listen(53, "127.0.0.1"); out.udp = await bind();
+         console.log(JSON.stringify(out)); process.exit(0); })();`,
+    );
+    expect(taken["proxy"]).toBe("EADDRINUSE");
+    expect(taken["dns"]).toBe("EADDRINUSE");
+    const direct = "curl -sS -m 5 --noproxy '*' --resolve denied.test:80:198.51.100.10 http://denied.test/";
+    expect((await shell(daemon, "takeover", direct)).code).not.toBe(0);
+    // An address of the box's own that stands for an allowed name does not carry another one.
+    const borrowed =
+      "curl -sS -m 5 --noproxy '*' --connect-to denied.test:80:api.test:80 -w '%{http_code}' http://denied.test/";
+    const answer = await shell(daemon, "takeover", borrowed);
+    expect(answer.stdout).not.toContain("the internet");
+    expect(await network.arrivals()).toEqual([]);
+    expect((await shell(daemon, "takeover", "curl -sSf http://api.test/x")).code).toBe(0);
+  });
+
+  it("has no network when the supervisor is gone, and the host notices", async () => {
+    const { daemon, network } = ground;
+    await boxOn(daemon, "no-guard", { allow: ["api.test"] });
+    expect((await shell(daemon, "no-guard", "curl -sSf http://api.test/x")).code).toBe(0);
+    await network.forget();
+    await shell(
+      daemon,
+      "no-guard",
+      "kill -STOP 2; kill -9 2; curl -sS -m 3 http://api.test/after; curl -sS -m 3 http://denied.test/after",
+    );
+    await waitFor(
+      "the box has ended",
+      async () => (await daemon.client.getBox("no-guard")).box.state.phase !== "running",
+    );
+    expect((await network.arrivals()).filter(({ kind }) => kind === "http")).toEqual([]);
+  });
+
+  it("says who it is by its socket, not by what it says", async () => {
+    const { daemon } = ground;
+    await boxOn(daemon, "poor", { allow: [] });
+    // More keys than the hello has, such as another box's name, are no hello at all.
+    const said = await script<string>(
+      daemon,
+      "poor",
+      `const socket = require("node:net").connect("/run/agentbox/link.sock"); const parts = [];
+       const text = Buffer.from(JSON.stringify({ role: "gate", protocol: 1, via: "tcp", host: "api.test", port: 80, box: "tamper" })), head = Buffer.alloc(5);
+       head.writeUInt32BE(text.length + 1); socket.write(Buffer.concat([head, text])); socket.write("GET /x HTTP/1.1\\r\\nHost: api.test\\r\\n\\r\\n");
+       socket.on("data", (chunk) => parts.push(chunk)).on("error", () => {}).on("close", () => console.log(JSON.stringify(Buffer.concat(parts).toString("latin1"))));
+       setTimeout(() => socket.destroy(), 2000).unref();`,
+    );
+    expect(said).not.toContain("the internet");
+    expect((await recordsOf(daemon, "poor")).filter(({ verdict }) => verdict === "allow")).toEqual([]);
+  });
+});
