@@ -99,3 +99,19 @@ export async function alternate(
   }
   return { ours: median(oursMs), peer: median(peerMs) };
 }
+
+/** The same for work that measures itself, such as a rate. */
+export async function alternateValues(
+  times: number,
+  ours: () => Promise<number>,
+  peer: () => Promise<number>,
+): Promise<{ ours: number; peer: number }> {
+  await ours();
+  await peer();
+  const values = { ours: [] as number[], peer: [] as number[] };
+  for (let round = 0; round < times; round += 1) {
+    values.ours.push(await ours());
+    values.peer.push(await peer());
+  }
+  return { ours: median(values.ours), peer: median(values.peer) };
+}

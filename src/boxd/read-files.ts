@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from "node:path";
-import { AgentBoxError } from "../base/errors.ts";
+import { AgentBoxError, systemCode } from "../base/errors.ts";
 import { frameKind } from "../contract/link/codec.ts";
 import type { BoxdConfig, ReadFilesOp } from "../contract/link/messages.ts";
 import type { Connection } from "./connection.ts";
@@ -20,7 +20,8 @@ export async function serveReadFiles(
     await using root = await SafeDirectory.open(path);
     await sending.directory(root, "", 0o755);
   } else {
-    await using parent = await SafeDirectory.open(dirname(path));
+    await using parent = await SafeDirectory.open(dirname(path)).catch(absent(op.path));
+    await parent.stat(basename(path)).catch(absent(op.path));
     await sending.entry(parent, basename(path), "");
   }
   connection.end({ type: "end", entries: sending.entries, bytes: sending.bytes });
@@ -93,6 +94,16 @@ class SendingFiles {
     await this.#connection.writable();
   }
 }
+
+/** What was asked for is named as it was asked for, not by the descriptor it was looked up through. */
+const absent =
+  (path: string) =>
+  (error: unknown): never => {
+    const isAbsent = ["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "");
+    throw isAbsent
+      ? new AgentBoxError("file.not_found", `There is no file or directory ${path} in the box.`)
+      : error;
+  };
 
 const changed = (path: string): AgentBoxError =>
   new AgentBoxError("file.failed", `The file ${path} changed while it was read.`);

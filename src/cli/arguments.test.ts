@@ -40,6 +40,14 @@ describe("parseArguments", () => {
     expect(() => parse("ls", `--${flag}`)).toThrow(expect.objectContaining({ code: "command.unknown" }));
   });
 
+  it("says in whole sentences where a flag for the box belongs", () => {
+    expect(() => parse("exec", "shop", "ls", "-l")).toThrow(
+      expect.objectContaining({
+        hint: "See agentbox exec --help. Flags of the command in the box go after --.",
+      }),
+    );
+  });
+
   it("checks numbers and durations", () => {
     expect(() => parse("stop", "b", "--grace", "soon").durationMs("grace")).toThrow(/duration/);
     expect(() => parse("logs", "b", "--tail", "x").integer("tail")).toThrow(/whole number/);

@@ -136,9 +136,9 @@ function checkedValue(
 
 function unknownFlag(command: CommandSpec, rawName: string, known: readonly string[]): AgentBoxError {
   const meant = suggest(rawName.replace(/^-+/, ""), known);
-  const forBox = command.takesRest ? ` Flags of the command in the box go after --.` : "";
+  const forBox = command.takesRest ? " Flags of the command in the box go after --." : "";
   return new AgentBoxError("command.unknown", `"agentbox ${command.name}" has no flag ${rawName}.`, {
-    hint: `${meant ? `Did you mean --${meant}?` : `See: agentbox ${command.name} --help`}${forBox}`,
+    hint: `${meant ? `Did you mean --${meant}?` : `See agentbox ${command.name} --help.`}${forBox}`,
     facts: { command: command.name, flag: rawName, ...(meant ? { suggestion: `--${meant}` } : {}) },
   });
 }

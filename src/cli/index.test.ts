@@ -29,11 +29,16 @@ describe("every command", () => {
     },
   );
 
+  it("offers the event type that was meant", async () => {
+    const { code, stderr } = await cli("events", "--type", "egress.dnied");
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--type egress.denied") });
+  });
+
   it.each(commands.map((command) => [command.name, command] as const))(
     "%s fits on 80 columns",
     async (name, command) => {
       const { stdout } = await cli(name, "--help");
-      const long = stdout.split("\n").filter((line) => line.length > 92);
+      const long = stdout.split("\n").filter((line) => line.length > 80);
       expect(long.filter((line) => !command.examples.some((example) => line.includes(example)))).toEqual([]);
     },
   );

@@ -12,12 +12,13 @@ export function getNamedBox(
   { args, command }: Pick<CommandContext, "args" | "command">,
   words: readonly string[],
   others = 0,
+  usage = command.usage,
 ): NamedBox {
   const flag = args.text("box");
   const [box, ...rest] = flag === undefined ? words : [flag, ...words];
   if (box !== undefined && rest.length === others) return { box, others: rest };
   const problem = box === undefined || rest.length < others ? "needs more" : "takes fewer";
   throw new AgentBoxError("input.invalid", `"agentbox ${command.name}" ${problem} arguments.`, {
-    hint: `Usage: agentbox ${command.usage}`,
+    hint: `Usage: agentbox ${usage}`,
   });
 }

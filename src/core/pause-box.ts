@@ -1,6 +1,7 @@
 import type { Box } from "../contract/box.ts";
 import { moveTo, requirePhase } from "./box-phases.ts";
 import type { Core } from "./context.ts";
+import { announcePorts } from "./network/apply-policy.ts";
 
 /** Freezes every process of a box. */
 export function pauseBox(core: Core, name: string): Promise<Box> {
@@ -28,6 +29,7 @@ export function resumeBox(core: Core, name: string): Promise<Box> {
     core.live.get(name)?.link.setPaused(false);
     const running = moveTo(box, { phase: "running", sinceMs: core.ports.clock.nowMs() });
     await core.commit({ update: running, events: [core.event("box.resumed", running)] });
+    core.background("telling a resumed box its ports", announcePorts(core, running));
     return running;
   });
 }

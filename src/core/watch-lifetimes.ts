@@ -1,7 +1,7 @@
 /** Ends boxes whose time is over: TTL by the wall clock kept in the store, idleness as boxd measures it. */
 import type { Box } from "../contract/box.ts";
 import type { Core } from "./context.ts";
-import { stopBox } from "./stop-box.ts";
+import { halt } from "./stop-box.ts";
 
 const tickMs = 1_000;
 /** A difference between the clocks beyond this is a jump, not drift. */
@@ -11,6 +11,7 @@ const jumpMs = 30_000;
 export function watchLifetimes(core: Core): () => void {
   const { clock } = core.ports;
   let last = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
+  const ending = new Set<string>();
   let isStopped = false;
   let cancel: () => void = () => undefined;
 
@@ -19,7 +20,7 @@ export function watchLifetimes(core: Core): () => void {
     const jump = now.wallMs - last.wallMs - (now.monotonicMs - last.monotonicMs);
     last = now;
     if (Math.abs(jump) > jumpMs) await shiftDeadlines(core, jump);
-    await endExpired(core);
+    await endExpired(core, ending);
   };
   const schedule = (): void => {
     cancel = clock.after(tickMs, () => {
@@ -50,13 +51,24 @@ async function shiftDeadlines(core: Core, jump: number): Promise<void> {
   }
 }
 
-async function endExpired(core: Core): Promise<void> {
+/** `ending` has the boxes that are on their way out: a box whose turn is late is not ended twice. */
+async function endExpired(core: Core, ending: Set<string>): Promise<void> {
   for (const box of await core.ports.store.listBoxes()) {
-    const reason = reasonToEnd(core, box);
-    if (!reason) continue;
-    await core.note(reason === "ttl" ? "box.expired" : "box.idled", box);
-    core.background(`stopping ${box.name}`, stopBox(core, box.name, { reason }));
+    const { name } = box;
+    if (ending.has(name) || !reasonToEnd(core, box)) continue;
+    ending.add(name);
+    const end = core.locked(name, () => endNow(core, name)).finally(() => ending.delete(name));
+    core.background(`stopping ${name}`, end);
   }
+}
+
+/** Asked again under the lock: the box may have been stopped, or started anew, while this waited for its turn. */
+async function endNow(core: Core, name: string): Promise<void> {
+  const box = await core.ports.store.findBox(name);
+  const reason = box && reasonToEnd(core, box);
+  if (!reason) return;
+  await core.note(reason === "ttl" ? "box.expired" : "box.idled", box);
+  await halt(core, box, { reason, graceMs: box.spec.lifecycle.stopGraceMs });
 }
 
 function reasonToEnd(core: Core, box: Box): "ttl" | "idle" | undefined {

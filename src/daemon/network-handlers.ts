@@ -36,9 +36,11 @@ export const networkHandlers: Pick<Handlers, NetworkRoute> = {
     return explainEgress(policy, body, { nowMs: core.ports.clock.nowMs() });
   },
   async learnPolicy({ deps: { core }, params }) {
-    const { name } = await core.getBox(params["box"]!);
+    const { name, incarnation } = await core.getBox(params["box"]!);
     await core.egressLog.flush();
-    return { toml: learnPolicy(await core.ports.store.listEgress({ box: name, limit: maxLearned })) };
+    const records = await core.ports.store.listEgress({ box: name, limit: maxLearned });
+    // SECURITY: what an earlier box of this name wanted must not end up in what is pasted for this one.
+    return { toml: learnPolicy(records.filter((record) => record.incarnation === incarnation)) };
   },
   async getNet({ deps: { core }, params }) {
     const { name } = await core.getBox(params["box"]!);

@@ -127,10 +127,12 @@ async function serve(
   server.close();
   server.closeAllConnections();
   await rm(home.socket, { force: true });
+  // Before the last decisions are written: what is open through the gate is recorded when it ends.
+  await core.ports.gate[Symbol.asyncDispose]();
+  await Promise.all([...core.live.values()].map(({ link }) => link[Symbol.asyncDispose]()));
   await core.egressLog
     .flush()
     .catch((error: unknown) => logger.error({ error: messageOf(error) }, "last decisions lost"));
-  await Promise.all([...core.live.values()].map(({ link }) => link[Symbol.asyncDispose]()));
   logger.info({}, "daemon stopped");
 }
 

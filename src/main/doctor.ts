@@ -46,7 +46,7 @@ async function examineRuntime(
     ...guarantees.filter((guarantee) => guarantee.name.endsWith(" limit")),
     { name: "disk limit", isEnforced: disk.canEnforce, by: disk.by },
   ];
-  return { name, description, status: "ready", detail: `${probe.version}; ${probe.detail}`, limits };
+  return { name, description, status: "ready", detail: probe.detail, limits };
 }
 
 async function examineProgram({

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { RelayBuffers } from "../../base/relay-buffers.ts";
 import { encodeJson } from "../../contract/link/codec.ts";
 import type { Hello } from "../../contract/link/messages.ts";
 import { linkProtocol } from "../../contract/link/protocol.ts";
@@ -29,6 +30,7 @@ export class GateDialer {
   readonly #programs: Pick<ProgramFinder, "find">;
   readonly #maxConnections: number;
   readonly #queue: (() => void)[] = [];
+  readonly #buffers = new RelayBuffers();
   #dialing = 0;
   #open = 0;
 
@@ -65,7 +67,8 @@ export class GateDialer {
   #dial(client: Socket, destination: Destination, isOver: () => void): void {
     const program = this.#programs.find(client);
     const hello = { role: "gate", protocol: linkProtocol, ...destination, program } satisfies Hello;
-    const options = { path: this.#linkSocket, allowHalfOpen: true, highWaterMark: streamBytes };
+    const onread = this.#buffers.into(client);
+    const options = { path: this.#linkSocket, allowHalfOpen: true, highWaterMark: streamBytes, onread };
     const link = connect(options);
     this.#dialing += 1;
     const timer = setTimeout(() => link.destroy(new Error("the host does not answer")), connectMs);
@@ -93,7 +96,8 @@ export class GateDialer {
 /** Bytes both ways with back pressure. An end is passed on as an end, a failure as a failure. */
 function join(client: Socket, link: Socket): void {
   client.pipe(link);
-  link.pipe(client);
+  client.on("drain", () => link.resume());
+  link.once("end", () => client.end());
   link.on("error", () => client.resetAndDestroy());
   link.on("close", () => client.destroySoon());
   client.on("error", () => link.destroy());

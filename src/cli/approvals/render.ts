@@ -56,7 +56,7 @@ export function answerText(
   nowMs: number,
   style: Style,
 ): string {
-  const what = approval === undefined ? "the request" : `${printable(approval.host)}:${approval.port}`;
+  const what = approval === undefined ? "the request" : targetText(approval);
   if (answer === "deny") return `${style.red("denied")} ${what}`;
   if (scope === "once") return `${style.green("allowed")} ${what}, this once`;
   const whom =

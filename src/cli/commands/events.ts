@@ -1,5 +1,7 @@
+import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import type { BoxEvent } from "../../contract/events.ts";
+import { suggest } from "../../base/suggest.ts";
+import { type BoxEvent, EventType } from "../../contract/events.ts";
 import type { RunCommand } from "../command.ts";
 import { reasonText, targetText } from "../render/egress.ts";
 import type { Style } from "../render/style.ts";
@@ -7,9 +9,9 @@ import type { Style } from "../render/style.ts";
 const shownUnlessTold = 50;
 
 export const run: RunCommand = async ({ args, screen, connect }) => {
+  const filter = { box: args.text("box"), type: eventType(args.text("type")) };
   const client = await connect();
   const after = args.integer("after");
-  const filter = { box: args.text("box"), type: args.text("type") };
   const show = (event: BoxEvent) =>
     screen.isJson ? screen.printJsonLine(event) : screen.print(renderEvent(event, screen.style));
   // With --after a program resumes and wants the oldest first; a person wants to see what happened last.
@@ -27,6 +29,16 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   for await (const event of client.followEvents({ ...filter, after: from })) show(event);
   return 0;
 };
+
+function eventType(text: string | undefined): EventType | undefined {
+  const known = EventType.options;
+  const type = known.find((name) => name === text);
+  if (text === undefined || type !== undefined) return type;
+  const meant = suggest(text, known);
+  throw new AgentBoxError("input.invalid", `There is no event of the type "${text}".`, {
+    hint: meant ? `Did you mean: agentbox events --type ${meant}` : `Known: ${known.join(", ")}.`,
+  });
+}
 
 export function renderEvent(event: BoxEvent, style: Style): string {
   const time = new Date(event.atMs).toISOString().slice(0, 19).replace("T", " ");

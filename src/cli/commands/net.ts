@@ -16,10 +16,13 @@ export const run: RunCommand = async (context) => {
   const { box } = getNamedBox(context, args.positionals);
   const client = await context.connect();
   for (;;) {
-    const [net, denials] = await Promise.all([
+    const [net, denied, { box: current }] = await Promise.all([
       client.getNet(box),
       client.listEgress({ box, verdict: "deny", order: "newest", limit: shownDenials }),
+      client.getBox(box),
     ]);
+    // The log is kept by name, and also has what an earlier box of this name was denied.
+    const denials = denied.filter(({ incarnation }) => incarnation === current.incarnation);
     if (screen.isJson) {
       if (args.isSet("watch")) screen.printJsonLine({ ...net, lastDenials: denials });
       else screen.printJson({ ...net, lastDenials: denials });

@@ -133,12 +133,17 @@ describe("policy", () => {
 describe("net", () => {
   it("asks for hosts and the newest denials", async () => {
     const net = { box: "shop", hosts: [], requests: 0, denials: 0, bytesOut: 0, bytesIn: 0 };
-    const { calls, stdout } = await run("net shop --json", { getNet: net, listEgress: [] });
+    const [own, earlier] = [{ incarnation: "b" }, { incarnation: "a" }];
+    const { calls, stdout } = await run("net shop --json", {
+      getNet: net,
+      getBox: { box: { incarnation: "b" } },
+      listEgress: [own, earlier],
+    });
     expect(calls).toContainEqual([
       "listEgress",
       { box: "shop", verdict: "deny", order: "newest", limit: 10 },
     ]);
-    expect(JSON.parse(stdout)).toEqual({ ...net, lastDenials: [] });
+    expect(JSON.parse(stdout)).toEqual({ ...net, lastDenials: [own] });
   });
 });
 

@@ -26,7 +26,7 @@ async function show(context: CommandContext, words: readonly string[]): Promise<
 /** The exit code answers "does it pass with nobody there": 0 for yes, 5 for no and for what would be asked. */
 async function explain(context: CommandContext, words: readonly string[]): Promise<number> {
   const { args, screen } = context;
-  const { box, others } = getNamedBox(context, words, 1);
+  const { box, others } = getNamedBox(context, words, 1, "policy explain BOX URL [-X METHOD]");
   const method = args.text("method");
   const explanation = await (await context.connect()).explainPolicy(box, {
     url: others[0]!,

@@ -12,7 +12,7 @@ export const networkFlags: Readonly<Record<string, FlagSpec>> = {
     type: "text",
     value: "MODE",
     choices: ["deny", "ask"],
-    summary: "What happens to a host that no rule names: deny or ask.",
+    summary: "What happens at hosts without a rule: deny or ask.",
   },
   learn: { type: "switch", summary: "Record what is wanted, for agentbox policy learn." },
 };
@@ -25,7 +25,7 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
     type: "text",
     value: "MODE",
     choices: ["clone", "copy", "mount", "empty"],
-    summary: "Where the work comes from: clone, copy, mount or empty.",
+    summary: "How the work gets in: clone, copy, mount or empty.",
   },
   carry: {
     type: "text",
@@ -37,7 +37,7 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   mount: {
     type: "list",
     value: "SRC:DST[:rw]",
-    summary: "Show a host directory in the box, read-only unless :rw.",
+    summary: "Show a host directory, read-only unless :rw.",
   },
   memory: { type: "text", value: "SIZE", summary: "Most memory, such as 2GiB." },
   cpus: { type: "text", value: "N", summary: "Processors, such as 1.5." },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Box, BoxName, MainSession } from "../box.ts";
+import { Box, MainSession } from "../box.ts";
 import { BoxEvent, EventType } from "../events.ts";
 import { HostSummary } from "../network/egress.ts";
 import { NetworkPolicy } from "../network/policy.ts";
@@ -35,7 +35,12 @@ export const AfterMain = z.enum(["keep", "remove", "remove_if_unchanged"]);
 export type AfterMain = z.infer<typeof AfterMain>;
 
 export const CreateBox = z.strictObject({
-  name: BoxName.optional().describe("Chosen from the project and the agent when absent."),
+  name: z
+    .string()
+    .optional()
+    .describe(
+      "Lower-case words joined by hyphens, the broadest word first; chosen from the project and the agent when absent.",
+    ),
   projectDir: z.string().optional().describe("Absolute path of the directory the work is about."),
   manifest: z
     .strictObject({ file: z.string(), text: z.string().max(1 << 20) })

@@ -132,7 +132,7 @@ const outOfRange = (path: Path, value: unknown, range: string): Problem => ({
   code: "E014",
   path,
   message: `${formatPath(path)} is ${Array.isArray(value) ? `an array of ${value.length}` : typeof value === "string" ? `a text of ${value.length} characters` : quote(value)}, and must be ${range}.`,
-  hint: `Choose a value of ${range}.`,
+  hint: typeof value === "string" ? `Write ${range} characters.` : `Choose a value of ${range}.`,
 });
 
 /** Sentences for the checks that scalars.ts names by code. */

@@ -50,12 +50,14 @@ function canonicalAddress(text: string): string | undefined {
   return host?.kind === "address" ? host.address : undefined;
 }
 
-function ipv4Range(value: number): string | undefined {
-  return ipv4Ranges.find(([base, bits]) => {
-    const size = 2 ** (32 - bits);
-    return Math.floor(value / size) === Math.floor((numberOfIpv4(base) ?? 0) / size);
-  })?.[2];
-}
+/** Read once: every dial asks. */
+const ipv4Blocks = ipv4Ranges.map(([base, bits, name]) => {
+  const size = 2 ** (32 - bits);
+  return { size, block: Math.floor((numberOfIpv4(base) ?? 0) / size), name };
+});
+
+const ipv4Range = (value: number): string | undefined =>
+  ipv4Blocks.find(({ size, block }) => Math.floor(value / size) === block)?.name;
 
 function ipv6Range(groups: readonly number[]): string | undefined {
   const named = ipv6Ranges.find(([base, bits]) => hasPrefix(groups, base, bits))?.[2];

@@ -23,6 +23,19 @@ const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
  * shortened, mapped into IPv6) come out as one text. Undefined: no host, or one that could be read in two ways.
  */
 export function canonicalHost(text: string): CanonicalHost | undefined {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const host = readHost(text);
+  if (known.size >= maxKnown) known.clear();
+  if (host !== undefined) known.set(text, host);
+  return host;
+}
+
+/** The same few hosts come with every request; a box that invents names only makes this start again. */
+const known = new Map<string, CanonicalHost>();
+const maxKnown = 1_000;
+
+function readHost(text: string): CanonicalHost | undefined {
   if (text.length === 0 || text.length > maxText) return undefined;
   const isBracketed = text.startsWith("[") && text.endsWith("]");
   if (isBracketed || text.includes(":")) return canonicalIpv6(isBracketed ? text.slice(1, -1) : text);

@@ -1,18 +1,39 @@
 import type { Box } from "../../contract/box.ts";
-import { type NetworkPolicy, noNetwork } from "../../contract/network/policy.ts";
+import { type NetworkPolicy, type NetworkRule, noNetwork } from "../../contract/network/policy.ts";
 import type { Core } from "../context.ts";
 
 /** What is in force for a box: its own policy and what a person has granted its project. */
 export async function effectivePolicy(core: Core, box: Box): Promise<NetworkPolicy> {
-  const policy = box.network ?? noNetwork;
-  const grants = box.projectDir === undefined ? [] : await core.ports.store.listGrants(box.projectDir);
-  return { ...policy, rules: [...policy.rules, ...grants] };
+  return withGrants(box, await grantsOf(core, box));
 }
 
-/** Puts it in force at the gate, if the box is live here. */
-export async function applyPolicy(core: Core, box: Box): Promise<void> {
-  if (core.live.get(box.name)?.incarnation !== box.incarnation) return;
-  core.ports.gate.setPolicy(gateBox(box), await effectivePolicy(core, box));
+const grantsOf = async (
+  core: Core,
+  { projectDir }: Pick<Box, "projectDir">,
+): Promise<readonly NetworkRule[]> =>
+  projectDir === undefined ? [] : core.ports.store.listGrants(projectDir);
+
+function withGrants({ network = noNetwork }: Box, grants: readonly NetworkRule[]): NetworkPolicy {
+  return { ...network, rules: [...network.rules, ...grants] };
+}
+
+/** Puts it in force at the gate, if the box is live here, and lets boxd stand for its ports. */
+export async function applyPolicy(core: Core, { name, incarnation, projectDir }: Box): Promise<void> {
+  const grants = await grantsOf(core, { projectDir });
+  // SECURITY: read last. An answer for the project holds no lock; an older record of the box would bring back what
+  // somebody has just closed.
+  const box = await core.ports.store.findBox(name);
+  if (box?.incarnation !== incarnation || core.live.get(name)?.incarnation !== incarnation) return;
+  core.ports.gate.setPolicy(gateBox(box), withGrants(box, grants));
+  // The gate decides; where boxd listens only decides how soon a program hears of it.
+  core.background("announcing ports", announcePorts(core, box));
+}
+
+/** Tells boxd where to stand for names. A frozen box cannot hear it, and is told when it goes on. */
+export async function announcePorts(core: Core, box: Box): Promise<void> {
+  const link = core.live.get(box.name)?.link;
+  if (box.state.phase !== "running" || !link?.isConnected) return;
+  await link.setPorts(portsOf(await effectivePolicy(core, box)));
 }
 
 export const gateBox = ({ name, incarnation, projectDir }: Box) => ({ name, incarnation, projectDir });

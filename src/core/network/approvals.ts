@@ -6,11 +6,15 @@ import type { NetworkRule } from "../../contract/network/policy.ts";
 import type { ApprovalRequest } from "../../ports/gate.ts";
 import type { Core } from "../context.ts";
 import { applyPolicy } from "./apply-policy.ts";
+import { EventBudget } from "./event-budget.ts";
 
 const answerWithinMs = 60_000;
 const defaultTtlMs = 86_400_000;
 /** SECURITY: a box must not bury a person in questions, or hide one among thousands. */
 const maxOpenPerBox = 32;
+/** SECURITY: asking and giving up in a loop would write two events each time into a log that only grows. */
+const questionsPerMinute = 60;
+const maxEventPath = 256;
 
 interface Question {
   readonly approval: Approval;
@@ -24,8 +28,11 @@ export class Approvals {
   readonly #core: Core;
   readonly #questions = new Map<number, Question>();
 
+  readonly #budget: EventBudget;
+
   constructor(core: Core) {
     this.#core = core;
+    this.#budget = new EventBudget(core.ports.clock, questionsPerMinute);
   }
 
   list(): Approval[] {
@@ -39,7 +46,8 @@ export class Approvals {
     const open = [...this.#questions.values()].filter(
       ({ request: { box } }) => box.name === request.box.name,
     );
-    if (!known && open.length >= maxOpenPerBox) return Promise.resolve(false);
+    if (!known && (open.length >= maxOpenPerBox || !this.#budget.take(request.box.name)))
+      return Promise.resolve(false);
     const question = known ?? this.#open(request);
     return new Promise((resolve) => {
       const settle = (isAllowed: boolean): void => {
@@ -156,7 +164,16 @@ export class Approvals {
       atMs: this.#core.ports.clock.nowMs(),
       type,
       box,
-      data: { approval: id, host, port, method, path, program, ...data },
+      // SECURITY: queries carry tokens; a person sees them in the question, the log does not keep them.
+      data: {
+        approval: id,
+        host,
+        port,
+        method,
+        path: path?.replace(/\?.*$/s, "?…").slice(0, maxEventPath),
+        program,
+        ...data,
+      },
     };
     this.#core.background("noting a question", this.#core.commit({ events: [event] }));
   }

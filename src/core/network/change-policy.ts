@@ -3,7 +3,7 @@ import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Core } from "../context.ts";
 import { requireTrust } from "../grant-trust.ts";
 import { readLayers } from "../read-layers.ts";
-import { applyPolicy, effectivePolicy, portsOf } from "./apply-policy.ts";
+import { announcePorts, applyPolicy, effectivePolicy } from "./apply-policy.ts";
 import { compileFor } from "./compile-for.ts";
 
 /**
@@ -26,9 +26,7 @@ export function changePolicy(
       events: [core.event("policy.changed", update, { rules: network.rules.map(({ id }) => id) })],
     });
     await applyPolicy(core, update);
-    const policy = await effectivePolicy(core, update);
-    const live = core.live.get(name);
-    if (live?.link.isConnected) await live.link.setPorts(portsOf(policy));
-    return policy;
+    await announcePorts(core, update);
+    return effectivePolicy(core, update);
   });
 }

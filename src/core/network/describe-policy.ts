@@ -25,7 +25,7 @@ function describeRule(rule: NetworkRule): PolicyAnswer["lines"][number] {
   const ports = rule.ports.length === 0 ? "80,443" : rule.ports.join(",");
   const methods = rule.methods.length === 0 ? "" : `${rule.methods.join(",")} `;
   const paths = rule.paths.length === 0 ? "" : ` ${rule.paths.join(" ")}`;
-  const until = rule.expiresAtMs === undefined ? "" : ` until ${new Date(rule.expiresAtMs).toISOString()}`;
+  const until = rule.expiresAtMs === undefined ? "" : ` until ${minuteOf(rule.expiresAtMs)}`;
   return {
     verdict: rule.mode,
     what: `${methods}${host}:${ports}${paths}${until}${rule.inspect ? " (inspected)" : ""}`,
@@ -33,6 +33,10 @@ function describeRule(rule: NetworkRule): PolicyAnswer["lines"][number] {
     where: describeOrigin(rule.origin),
   };
 }
+
+/** Whoever reads it may be in another time zone than the daemon. */
+const minuteOf = (atMs: number): string =>
+  `${new Date(atMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 function describeOrigin({ layer, file, line }: RuleOrigin): string {
   if (file === undefined) return layer;

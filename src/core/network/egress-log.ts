@@ -1,15 +1,20 @@
 /**
  * Every decision of the gate, on its way to the store. Decisions come by the thousand, so they are written together;
- * the event log gets each denial (repeated ones as one with a count) and the first success for each destination.
+ * the event log gets each denial (repeated ones as one with a count) and the first success for each destination, up
+ * to a number of events for each box and minute.
  */
 import type { NewEvent } from "../../contract/events.ts";
 import type { NewEgressRecord } from "../../contract/network/egress.ts";
 import type { Core } from "../context.ts";
+import { EventBudget } from "./event-budget.ts";
 
 const flushMs = 100;
 /** SECURITY: a box that asks a million times must not fill the memory before it fills its own bounded log. */
 const maxWaiting = 10_000;
 const maxKnownDestinations = 10_000;
+/** SECURITY: records are bounded and events are kept for ever, so a box that is denied in a loop gets few of them. */
+const eventsPerMinute = 120;
+const maxEventPath = 256;
 
 export class EgressLog {
   readonly #core: Core;
@@ -18,10 +23,21 @@ export class EgressLog {
   #isScheduled = false;
   /** Destinations whose first success is in the event log. */
   readonly #reached = new Set<string>();
+  readonly #budget: EventBudget;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(core: Core) {
     this.#core = core;
+    this.#budget = new EventBudget(core.ports.clock, eventsPerMinute, (box, count) => {
+      const atMs = core.ports.clock.nowMs();
+      const rest: NewEvent = {
+        atMs,
+        type: "egress.denied",
+        box,
+        data: { reason: "limit", count, isRest: true },
+      };
+      core.background("noting denials", core.commit({ events: [rest] }));
+    });
   }
 
   add(record: NewEgressRecord): void {
@@ -63,7 +79,9 @@ export class EgressLog {
       if (group) group.count += 1;
       else groups.set(key, { record, count: 1 });
     }
-    return [...groups.values()].map(({ record, count }) => toEvent("egress.denied", record, { count }));
+    return [...groups.values()]
+      .filter(({ record, count }) => this.#budget.take(record.box, count))
+      .map(({ record, count }) => toEvent("egress.denied", record, { count }));
   }
 
   #firsts(records: readonly NewEgressRecord[]): NewEvent[] {
@@ -89,6 +107,17 @@ function toEvent(
     type,
     box,
     incarnation,
-    data: { host, port, method, path, program, via, reason, rule, layer, ...more },
+    data: {
+      host,
+      port,
+      method,
+      path: path?.slice(0, maxEventPath),
+      program,
+      via,
+      reason,
+      rule,
+      layer,
+      ...more,
+    },
   };
 }

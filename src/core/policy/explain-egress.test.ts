@@ -67,6 +67,10 @@ describe("explaining a decision", () => {
     expect(explain("https://www.example.org").howToChange).toContain('"www.example.org"');
   });
 
+  it.each(["ftp://host", "constructor://host"])("guesses no port for %s", (url) => {
+    expect(() => parseDestination(url)).toThrow(expect.objectContaining({ code: "input.invalid" }));
+  });
+
   it("takes a destination apart without correcting it", () => {
     expect(parseDestination("https://Host:8443/a/../b?q")).toEqual({
       host: "Host",
@@ -76,5 +80,6 @@ describe("explaining a decision", () => {
     expect(parseDestination("http://[::1]:81")).toEqual({ host: "[::1]", port: 81, path: "/" });
     expect(parseDestination("host")).toEqual({ host: "host", port: 443, path: "/" });
     expect(parseDestination("https://host?x")).toEqual({ host: "host", port: 443, path: "/?x" });
+    expect(parseDestination("ftp://host:21")).toEqual({ host: "host", port: 21, path: "/" });
   });
 });

@@ -1,4 +1,5 @@
 /** Why a request would pass or not, in words, and where to change that. Pure. */
+import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Explanation } from "../../contract/api/schemas.ts";
 import { canonicalHost, reservedName } from "../../contract/network/host-name.ts";
@@ -13,21 +14,25 @@ import type {
 import { type EgressFacts, decideSafely } from "./decide-egress.ts";
 import { coversPort, isLive } from "./rule-match.ts";
 
-const schemePorts: Readonly<Record<string, number>> = {
-  http: 80,
-  https: 443,
-  ws: 80,
-  wss: 443,
-  ssh: 22,
-  git: 9418,
-};
+const schemePorts: ReadonlyMap<string, number> = new Map([
+  ["http", 80],
+  ["https", 443],
+  ["ws", 80],
+  ["wss", 443],
+  ["ssh", 22],
+  ["git", 9418],
+]);
 
 /** `https://host/path`, `host:port` or `host`, taken apart without the corrections that URL parsers make. */
 export function parseDestination(url: string): Omit<EgressRequest, "method"> {
   const [, scheme = "https", authority = "", rest = ""] =
     /^(?:([A-Za-z][A-Za-z0-9+.-]*):\/\/)?([^/?#]*)([^#]*)/s.exec(url) ?? [];
   const [, bracketed, plain = "", digits] = /^(?:(\[.*\])|(.*?))(?::(\d{1,5}))?$/s.exec(authority) ?? [];
-  const port = digits === undefined ? (schemePorts[scheme.toLowerCase()] ?? 443) : Number(digits);
+  const port = digits === undefined ? schemePorts.get(scheme.toLowerCase()) : Number(digits);
+  if (port === undefined)
+    throw new AgentBoxError("input.invalid", `The port of ${scheme}:// is not known here.`, {
+      hint: `Write it, too: ${scheme}://HOST:PORT`,
+    });
   const path = rest === "" ? "/" : rest.startsWith("/") ? rest : `/${rest}`;
   return { host: bracketed ?? plain, port, path };
 }

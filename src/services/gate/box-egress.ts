@@ -213,16 +213,21 @@ export class BoxEgress {
     }
   }
 
+  /** Why the policy in force no longer allows what was settled before; undefined: it still does. */
+  objection(passage: Omit<OpenPassage, "close">): DenyReason | undefined {
+    const verdict = this.judge(passage.request);
+    if (verdict.outcome === "deny") return verdict.reason;
+    if (verdict.outcome === "ask") return passage.wasApproved ? undefined : verdict.reason;
+    if (verdict.mustInspect && !passage.isInspected) return "not_inspectable";
+    return verdict.exception?.address === passage.exception?.address ? undefined : "forbidden_range";
+  }
+
   /** Closes what the policy in force no longer allows. */
   #review(): void {
     this.#awaitExpiry();
     for (const passage of this.#open) {
-      const verdict = this.judge(passage.request);
-      if (verdict.outcome === "deny") passage.close(verdict.reason);
-      else if (verdict.outcome === "ask") {
-        if (!passage.wasApproved) passage.close(verdict.reason);
-      } else if (verdict.mustInspect && !passage.isInspected) passage.close("not_inspectable");
-      else if (verdict.exception?.address !== passage.exception?.address) passage.close("forbidden_range");
+      const reason = this.objection(passage);
+      if (reason !== undefined) passage.close(reason);
     }
   }
 

@@ -4,6 +4,7 @@
  */
 import { type Socket, connect } from "node:net";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import type { Relay } from "../../base/relay-buffers.ts";
 import type { AddressException, DenyReason } from "../../contract/network/policy.ts";
 import type { GateLimits } from "./limits.ts";
 import type { Resolve } from "./resolver.ts";
@@ -14,6 +15,8 @@ export interface Destination {
   readonly port: number;
   /** Somebody opened this one address by name; it is dialed as it is written. */
   readonly exception?: AddressException | undefined;
+  /** For a connection that is only passed on; ignored behind a company's proxy, which speaks to us first. */
+  readonly relay?: Relay | undefined;
 }
 
 export type Dial = (destination: Destination) => Promise<Socket>;
@@ -28,12 +31,12 @@ export interface DialerOptions {
 
 export function openDialer(options: DialerOptions): Dial {
   return async (destination) => {
-    const { host, port, exception } = destination;
-    if (exception) return connectTo([exception.address], exception.port, options.limits);
+    const { host, port, exception, relay } = destination;
+    if (exception) return connectTo([exception.address], exception.port, options.limits, relay);
     // Behind a company's proxy the name is resolved there, so there is no address to check here; the policy has
     // refused raw addresses and reserved names before.
     if (options.upstreamProxy) return connectThroughProxy(options.upstreamProxy, host, port, options.limits);
-    return connectTo(await checkedAddresses(host, options), port, options.limits);
+    return connectTo(await checkedAddresses(host, options), port, options.limits, relay);
   };
 }
 
@@ -55,7 +58,12 @@ async function checkedAddresses(host: string, options: DialerOptions): Promise<r
   return addresses;
 }
 
-async function connectTo(addresses: readonly string[], port: number, limits: GateLimits): Promise<Socket> {
+async function connectTo(
+  addresses: readonly string[],
+  port: number,
+  limits: GateLimits,
+  relay: Relay | undefined,
+): Promise<Socket> {
   const endMs = performance.now() + limits.connectMs;
   let last: unknown;
   for (const address of addresses) {
@@ -63,7 +71,8 @@ async function connectTo(addresses: readonly string[], port: number, limits: Gat
     if (leftMs <= 0) break;
     const isLast = address === addresses.at(-1);
     try {
-      return await connectOnce(address, port, isLast ? leftMs : Math.min(leftMs, limits.connectAttemptMs));
+      const attemptMs = isLast ? leftMs : Math.min(leftMs, limits.connectAttemptMs);
+      return await connectOnce(address, port, attemptMs, relay);
     } catch (error) {
       last = error;
     }
@@ -71,9 +80,19 @@ async function connectTo(addresses: readonly string[], port: number, limits: Gat
   throw dialFailure("unreachable", `No connection to port ${port}: ${messageOf(last)}.`);
 }
 
-export function connectOnce(host: string, port: number, timeoutMs: number): Promise<Socket> {
+/** Sockets whose bytes go straight on; nothing is to be read from them. */
+const relayed = new WeakSet<Socket>();
+export const isRelayed = (socket: Socket): boolean => relayed.has(socket);
+
+export function connectOnce(host: string, port: number, timeoutMs: number, relay?: Relay): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    const options = { host, port, allowHalfOpen: true, noDelay: true };
+    const socket = connect(relay === undefined ? options : { ...options, onread: relay });
+    if (relay !== undefined) {
+      relayed.add(socket);
+      // The server may speak at once, and nobody is there to take it before the two ends are joined.
+      socket.pause();
+    }
     const timer = setTimeout(
       () => socket.destroy(dialFailure("unreachable", `${host} did not answer in time`)),
       timeoutMs,

@@ -28,6 +28,7 @@ import {
   answerHeaders,
   readRequestHead,
   toHttp2Headers,
+  trailerFields,
 } from "./request-head.ts";
 import { joinSockets, openTunnel } from "./tunnel.ts";
 
@@ -67,6 +68,8 @@ export class Exchange {
   #bytesIn = 0;
   #status: number | undefined;
   #isRecorded = false;
+  /** Ends both ends of an upgraded connection, which no longer belong to request and answer. */
+  #endUpgraded: (() => void) | undefined;
 
   constructor(
     caller: Caller,
@@ -89,11 +92,12 @@ export class Exchange {
     const { refusal } = this.#caller;
     if (refusal) return this.#answer({ ...refusal, method: this.#request.method });
     const denied = this.#read();
-    if (denied !== undefined) return this.#deny(denied);
+    // What cannot be read counts as well: over HTTP/2 it would otherwise come without end.
     if (!this.#caller.egress.admitRequest(this.#decision())) {
       this.#isRecorded = true;
       return this.#answer(this.#denial("limit"));
     }
+    if (denied !== undefined) return this.#deny(denied);
     const { egress, program, wasApproved } = this.#caller;
     const judged = egress.settle(this.#judgedRequest(), program, {
       wasApproved,
@@ -163,7 +167,12 @@ export class Exchange {
     });
     upstream.on("continue", () => this.#response.writeContinue());
     upstream.on("information", ({ statusCode, rawHeaders }) => this.#informational(statusCode, rawHeaders));
-    if (isUpgrade) upstream.on("upgrade", (answer, socket, rest) => this.#join(answer, socket, rest));
+    upstream.on("upgrade", (answer, socket, rest) => {
+      if (isUpgrade) return this.#join(answer, socket, rest);
+      // Nobody asked for another protocol, and Node tells nobody else that there will be no answer.
+      socket.destroy();
+      this.#fail(undefined);
+    });
     if (head.framing === "none") upstream.end();
     else this.#sendBody(upstream);
   }
@@ -184,7 +193,7 @@ export class Exchange {
     });
     request.on("end", () => {
       clearTimeout(timer);
-      const trailers = request.rawTrailers;
+      const trailers = trailerFields(request.rawTrailers);
       if (trailers.length > 0) upstream.addTrailers(pairs(trailers));
       upstream.end();
     });
@@ -209,7 +218,8 @@ export class Exchange {
     });
     answer.on("end", () => {
       if (!answer.complete) return;
-      if (answer.rawTrailers.length > 0) response.addTrailers(toHttp2Headers(answer.rawTrailers));
+      const trailers = trailerFields(answer.rawTrailers);
+      if (trailers.length > 0) response.addTrailers(toHttp2Headers(trailers));
       this.#record();
       response.end();
       this.#finishUpload();
@@ -236,8 +246,11 @@ export class Exchange {
   #informational(status: number, rawHeaders: readonly string[]): void {
     if (status !== 103 || this.#status !== undefined) return;
     const hints = toHttp2Headers(answerHeaders(rawHeaders));
-    if (typeof hints["link"] === "string" || Array.isArray(hints["link"])) {
+    if (hints["link"] === undefined) return;
+    try {
       this.#response.writeEarlyHints({ ...hints, link: hints["link"] });
+    } catch {
+      // Node takes only links of one form; a hint that it does not take is not passed on.
     }
   }
 
@@ -257,11 +270,19 @@ export class Exchange {
     socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
     if (rest.length > 0) server.unshift(rest);
     if (head.length > 0) socket.unshift(head);
+    const count = (): void => {
+      this.#bytesOut = server.bytesWritten - before.out;
+      this.#bytesIn = server.bytesRead - before.in;
+    };
+    this.#endUpgraded = () => {
+      count();
+      server.destroy();
+      socket.destroy();
+    };
     joinSockets(socket, server, {
       idleMs: this.#limits.idleMs,
       onEnd: () => {
-        this.#bytesOut = server.bytesWritten - before.out;
-        this.#bytesIn = server.bytesRead - before.in;
+        count();
         this.#record();
         this.#over();
       },
@@ -276,7 +297,9 @@ export class Exchange {
 
   /** A policy that changed, or a limit: what is under way ends here. */
   #abort(reason?: DenyReason): void {
+    this.#endUpgraded?.();
     this.#record(reason);
+    if (this.#endUpgraded) return;
     this.#upstream?.destroy();
     if (reason === undefined || this.#response.headersSent) this.#destroyClient();
     else this.#answer(this.#denial(reason));
@@ -301,6 +324,8 @@ export class Exchange {
     const response = this.#response;
     if (response.destroyed || response.headersSent) return;
     const { status, headers, body } = denialAnswer(denial);
+    // The server's head may have failed half-way; nothing of it belongs to our answer.
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
     if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));
     // What is left of the request is not read, so the connection cannot carry another.
     else response.writeHead(status, [...headers, "connection", "close"] as OutgoingHttpHeader[]);

@@ -16,7 +16,9 @@ export type Speech =
 const undecided: Speech = { kind: "undecided" };
 const other: Speech = { kind: "other" };
 
-const httpMethod = /^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|TRACE|TRACK|CONNECT|PRI) /;
+/** A method that is known, or any with a path or URL after it: the line may go on with bytes that hide the rest. */
+const httpMethod =
+  /^(?:(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|TRACE|TRACK|CONNECT|PRI) |[A-Z][A-Z-]{0,31}[ \t]+(?:[/*]|[A-Za-z]+:\/\/))/;
 const httpVersion = /HTTP\/\d/i;
 /** Bytes that no request line has: from here on it is another protocol. */
 const notText = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
@@ -28,8 +30,8 @@ export function classify(bytes: Buffer): Speech {
     if (hello.kind === "hello") return { kind: "tls", serverName: hello.serverName };
     return hello.kind === "malformed" ? { kind: "malformed" } : undecided;
   }
-  // Servers ignore empty lines before a request line, so they are ignored here too.
-  const text = bytes.toString("latin1").replace(/^[\r\n]+/, "");
+  // Servers ignore empty lines before a request line, some of them blank ones too, so both are ignored here.
+  const text = bytes.toString("latin1").replace(/^[\r\n\t ]+/, "");
   const end = text.indexOf("\n");
   const line = end === -1 ? text : text.slice(0, end);
   if (httpMethod.test(line) || httpVersion.test(line)) return { kind: "http" };

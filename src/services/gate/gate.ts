@@ -2,6 +2,7 @@
 import type { SecureContext } from "node:tls";
 import type { Duplex } from "node:stream";
 import { printable } from "../../base/printable.ts";
+import { RelayBuffers } from "../../base/relay-buffers.ts";
 import type { HostSummary } from "../../contract/network/egress.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Gate, GateBox, GateConnection } from "../../ports/gate.ts";
@@ -35,6 +36,7 @@ export class HostGate implements Gate {
   readonly #options: HostGateOptions;
   readonly #edge: HttpEdge;
   readonly #boxes = new Map<string, KnownBox>();
+  readonly #buffers = new RelayBuffers();
 
   constructor(options: HostGateOptions) {
     this.#options = options;
@@ -106,7 +108,10 @@ export class HostGate implements Gate {
 
   #pass({ egress, upstreams }: Pick<KnownBox, "egress" | "upstreams">, request: PassageRequest): void {
     const { dial, limits, logger } = this.#options;
-    const passage = new Passage({ egress, upstreams, edge: this.#edge, dial, limits }, request);
+    const passage = new Passage(
+      { egress, upstreams, edge: this.#edge, dial, limits, buffers: this.#buffers },
+      request,
+    );
     passage.run().catch((error: unknown) => {
       // SECURITY: an error we did not think of closes the connection; it never lets it through.
       logger.error({ box: egress.box.name, error: String(error) }, "a connection out of a box failed");

@@ -2,9 +2,9 @@
 
 export const gateLimits = {
   connectionsPerBox: 512,
-  newConnectionsPerSecond: 500,
-  requestsPerSecond: 1_000,
-  requestsBurst: 2_000,
+  newConnectionsPerSecond: 5_000,
+  requestsPerSecond: 10_000,
+  requestsBurst: 20_000,
   approvalsPending: 32,
   firstBytes: 16 * 1024,
   headerBytes: 16 * 1024,

@@ -5,13 +5,14 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "../../base/errors.ts";
+import type { RelayBuffers } from "../../base/relay-buffers.ts";
 import { canonicalHost, hostText } from "../../contract/network/host-name.ts";
 import type { DenyReason, NetworkRule } from "../../contract/network/policy.ts";
 import { isSameName } from "./authority.ts";
 import type { BoxEgress, Decision, Settled } from "./box-egress.ts";
 import type { Caller } from "./caller.ts";
 import { type Denial, denialText } from "./denial.ts";
-import { type Dial, failureReason } from "./dialer.ts";
+import { type Dial, dialFailure, failureReason } from "./dialer.ts";
 import { type Heard, type Speech, hearFirstBytes } from "./first-bytes.ts";
 import type { HttpEdge } from "./http-edge.ts";
 import type { GateLimits } from "./limits.ts";
@@ -26,6 +27,7 @@ export interface PassageContext {
   readonly edge: HttpEdge;
   readonly dial: Dial;
   readonly limits: GateLimits;
+  readonly buffers: RelayBuffers;
 }
 
 export interface PassageRequest {
@@ -148,16 +150,33 @@ export class Passage {
     return canonical === undefined ? "" : hostText(canonical);
   }
 
+  /**
+   * SECURITY: a program can hold its first bytes back, and a server its answer, until the policy has changed. Nothing
+   * open is known to the review before it is joined, so it is judged again on both sides of the wait.
+   */
+  #requireAllowed(): void {
+    const { host, exception, wasApproved } = this.#settled!;
+    const request = { host, port: this.#request.port };
+    const reason = this.#context.egress.objection({ request, isInspected: false, wasApproved, exception });
+    if (reason !== undefined)
+      throw dialFailure(reason, "The policy changed while the connection was being made.");
+  }
+
   async #connect(): Promise<Socket | undefined> {
     const { host, exception } = this.#settled!;
     const { client, port } = this.#request;
+    let upstream: Socket | undefined;
     try {
-      const upstream = await this.#context.dial({ host, port, exception });
+      this.#requireAllowed();
+      const relay = this.#context.buffers.into(client);
+      upstream = await this.#context.dial({ host, port, exception, relay });
+      this.#requireAllowed();
       if (!client.destroyed && !this.#context.egress.isEnded) return upstream;
       upstream.destroy();
       client.destroy();
       this.#record();
     } catch (error) {
+      upstream?.destroy();
       const reason = failureReason(error);
       this.#record(reason);
       this.#answer(reason, undefined, messageOf(error));
@@ -176,6 +195,8 @@ export class Passage {
       exception,
       close: (reason) => {
         this.#closedFor = reason;
+        // Now, not when both ends are gone: the daemon may be about to end, and then nobody would write it down.
+        this.#record(reason, undefined, upstream);
         upstream.destroy();
         client.destroy();
       },

@@ -139,14 +139,43 @@ export function answerHeaders(rawHeaders: readonly string[]): string[] {
   return headers;
 }
 
-/** The same for HTTP/2: names in lower case, repeated ones as a list. */
+/** What must be known before a body is read: after it, it would be a second word on what was judged. */
+const notInTrailers = new Set([
+  "host",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "trailer",
+  "expect",
+  "authorization",
+  "cookie",
+  "set-cookie",
+]);
+
+/** SECURITY: some servers merge trailers into the headers, so those that route, frame or sign in are left out. */
+export function trailerFields(rawTrailers: readonly string[]): string[] {
+  const fields: string[] = [];
+  for (let i = 0; i < rawTrailers.length; i += 2) {
+    const name = rawTrailers[i]!.toLowerCase();
+    if (!connectionHeaders.has(name) && !notInTrailers.has(name))
+      fields.push(rawTrailers[i]!, rawTrailers[i + 1]!);
+  }
+  return fields;
+}
+
+/** Of these each line counts for itself; the lines of others make one list. */
+const listedHeaders = new Set(["set-cookie", "link"]);
+
+/** The same for HTTP/2: names in lower case, and no name twice that HTTP/2 knows only once. */
 export function toHttp2Headers(headers: readonly string[]): Record<string, string | string[]> {
   const result: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
     const before = result[name];
     const value = headers[i + 1]!;
-    result[name] = before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value];
+    if (before === undefined) result[name] = value;
+    else if (listedHeaders.has(name)) result[name] = [before, value].flat();
+    else result[name] = `${String(before)}, ${value}`;
   }
   return result;
 }

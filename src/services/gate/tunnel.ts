@@ -1,6 +1,7 @@
 /** Joins two sockets: bytes both ways with back pressure, half-close kept, closed when nothing moves for too long. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { isRelayed } from "./dialer.ts";
 
 export interface TunnelOptions {
   readonly idleMs: number;
@@ -22,7 +23,10 @@ export function joinSockets(client: Duplex, upstream: Socket, { idleMs, onEnd }:
     closed();
   });
   upstream.once("close", () => {
-    if (client.readableEnded) client.end();
+    // The server's end may have ended it already; to end it twice would be an error, made and thrown away.
+    if (client.writableFinished || client.destroyed) {
+      if (!client.readableEnded) client.destroy();
+    } else if (client.readableEnded) client.end();
     else client.end(() => client.destroy());
     closed();
   });
@@ -31,7 +35,13 @@ export function joinSockets(client: Duplex, upstream: Socket, { idleMs, onEnd }:
     client.destroy();
   });
   if ("allowHalfOpen" in client) client.allowHalfOpen = true;
-  upstream.pipe(client);
+  if (!isRelayed(upstream)) {
+    upstream.pipe(client);
+    return;
+  }
+  client.on("drain", () => upstream.resume());
+  upstream.once("end", () => client.end());
+  upstream.resume();
 }
 
 export function openTunnel(client: Duplex, upstream: Socket): void {

@@ -93,6 +93,11 @@ class OriginAgent extends Agent {
     this.maxFreeSockets = 0;
   }
 
+  /** All connections of this agent go to one place, so none needs a name to be told apart. */
+  override getName(): string {
+    return "";
+  }
+
   override createConnection(
     _options: ClientRequestArgs,
     callback?: (error: Error | null, stream: Duplex) => void,

@@ -75,7 +75,11 @@ test("a file comes out with its base name, a tree sorted, links as links, pipes 
   expect(entriesOf(await read("out/a-link"))).toEqual([
     { type: "entry", path: "a-link", kind: "symlink", mode: 0o777, size: 0, target: "/etc/passwd" },
   ]);
-  expect((await read("out/nothing")).last).toMatchObject({ type: "failed", code: "file.not_found" });
+  expect((await read("out/nothing")).last).toMatchObject({
+    type: "failed",
+    code: "file.not_found",
+    message: "There is no file or directory out/nothing in the box.",
+  });
 });
 
 test("a file that grows while it is read is not passed off as whole", async () => {

@@ -19,10 +19,10 @@ export async function readPip(host: ToolHost): Promise<readonly string[]> {
 }
 
 /** A trial run says where a package would come from. Nothing is installed, and only a wheel is looked at: no code runs. */
-const trial = [
-  ...["install", "--dry-run", "--quiet", "--no-input", "--disable-pip-version-check", "--ignore-installed"],
-  ...["--no-deps", "--only-binary", ":all:", "--report", "-", "pip"],
-];
+const trial =
+  "install --dry-run --quiet --no-input --disable-pip-version-check --ignore-installed --no-deps --only-binary :all: --report - pip".split(
+    " ",
+  );
 
 /** Empty when the index cannot be asked now; then its files need a line in network.allow. */
 async function fileUrls(host: ToolHost): Promise<string[]> {
