@@ -57,6 +57,8 @@ export interface OpenPassage {
   readonly isInspected: boolean;
   readonly wasApproved: boolean;
   readonly exception?: AddressException | undefined;
+  /** What has passed so far, for whoever looks while it is open. */
+  readonly bytes?: () => { readonly out: number; readonly in: number };
   /** Without a reason: the box is over, and nothing was denied. */
   close(reason?: DenyReason): void;
 }
@@ -176,7 +178,7 @@ export class BoxEgress {
   track(passage: OpenPassage): () => void {
     this.#open.add(passage);
     const { host, port } = passage.request;
-    const close = this.#totals.open(host, port, this.#options.clock.nowMs());
+    const close = this.#totals.open(host, port, this.#options.clock.nowMs(), passage.bytes);
     return () => {
       if (this.#open.delete(passage)) close();
     };

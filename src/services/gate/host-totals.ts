@@ -3,11 +3,14 @@ import type { HostSummary, NewEgressRecord } from "../../contract/network/egress
 
 type Total = { -readonly [K in keyof HostSummary]: HostSummary[K] };
 
+type LiveBytes = () => { readonly out: number; readonly in: number };
+
 const otherHosts = "(other)";
 
 export class HostTotals {
   readonly #max: number;
   readonly #totals = new Map<string, Total>();
+  readonly #live = new Map<LiveBytes, Total>();
 
   constructor(max: number) {
     this.#max = max;
@@ -25,17 +28,27 @@ export class HostTotals {
     total.lastAtMs = record.atMs;
   }
 
-  /** A connection was opened; the result says when it closed. */
-  open(host: string, port: number, atMs: number): () => void {
+  /** A connection was opened; the result says when it closed. `bytes` tells what has passed on it until then. */
+  open(host: string, port: number, atMs: number, bytes?: LiveBytes): () => void {
     const total = this.#total(host, port, atMs);
     total.open += 1;
+    if (bytes) this.#live.set(bytes, total);
     return () => {
       total.open -= 1;
+      if (bytes) this.#live.delete(bytes);
     };
   }
 
   list(): readonly HostSummary[] {
-    return [...this.#totals.values()].map((total) => ({ ...total })).sort((a, b) => b.lastAtMs - a.lastAtMs);
+    const copies = new Map([...this.#totals.values()].map((total) => [total, { ...total }]));
+    for (const [bytes, total] of this.#live) {
+      const copy = copies.get(total);
+      const now = bytes();
+      if (!copy) continue;
+      copy.bytesOut += now.out;
+      copy.bytesIn += now.in;
+    }
+    return [...copies.values()].sort((a, b) => b.lastAtMs - a.lastAtMs);
   }
 
   #total(host: string, port: number, atMs: number): Total {

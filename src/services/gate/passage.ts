@@ -193,6 +193,9 @@ export class Passage {
       isInspected: false,
       wasApproved,
       exception,
+      // Once it is recorded, its bytes are among the totals.
+      bytes: () =>
+        this.#isRecorded ? { out: 0, in: 0 } : { out: upstream.bytesWritten, in: upstream.bytesRead },
       close: (reason) => {
         this.#closedFor = reason;
         // Now, not when both ends are gone: the daemon may be about to end, and then nobody would write it down.

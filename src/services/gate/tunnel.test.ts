@@ -44,6 +44,19 @@ it("joins a program and an allowed server, keeps the half-close and records the 
   expect(fixture.gate.summary("amber")).toMatchObject([{ host: "echo.example.org", requests: 1, open: 0 }]);
 });
 
+it("shows what passes while the connection is still open", async () => {
+  await using server = await echo();
+  await using fixture = await openGateFixture();
+  fixture.setPolicy(rule("echo.example.org", server.port));
+  const socket = await fixture.open({ via: "tcp", host: "echo.example.org", port: server.port });
+  socket.write("hello\n");
+  await until(() => fixture.gate.summary("amber")[0]?.bytesIn === 6 || undefined);
+  expect(fixture.gate.summary("amber")).toMatchObject([{ open: 1, bytesOut: 6, bytesIn: 6 }]);
+  socket.end();
+  await fixture.waitForRecord();
+  expect(fixture.gate.summary("amber")).toMatchObject([{ bytesOut: 6, bytesIn: 6, requests: 1 }]);
+});
+
 it("moves many megabytes both ways unchanged", async () => {
   await using server = await echo();
   await using fixture = await openGateFixture();
