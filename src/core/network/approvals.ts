@@ -32,7 +32,7 @@ export class Approvals {
 
   constructor(core: Core) {
     this.#core = core;
-    this.#budget = new EventBudget(core.ports.clock, questionsPerMinute);
+    this.#budget = new EventBudget(() => core.ports.clock, questionsPerMinute);
   }
 
   list(): Approval[] {

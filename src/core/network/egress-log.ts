@@ -28,16 +28,20 @@ export class EgressLog {
 
   constructor(core: Core) {
     this.#core = core;
-    this.#budget = new EventBudget(core.ports.clock, eventsPerMinute, (box, count) => {
-      const atMs = core.ports.clock.nowMs();
-      const rest: NewEvent = {
-        atMs,
-        type: "egress.denied",
-        box,
-        data: { reason: "limit", count, isRest: true },
-      };
-      core.background("noting denials", core.commit({ events: [rest] }));
-    });
+    this.#budget = new EventBudget(
+      () => core.ports.clock,
+      eventsPerMinute,
+      (box, count) => {
+        const atMs = core.ports.clock.nowMs();
+        const rest: NewEvent = {
+          atMs,
+          type: "egress.denied",
+          box,
+          data: { reason: "limit", count, isRest: true },
+        };
+        core.background("noting denials", core.commit({ events: [rest] }));
+      },
+    );
   }
 
   add(record: NewEgressRecord): void {

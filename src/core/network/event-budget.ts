@@ -12,13 +12,13 @@ interface Minute {
 }
 
 export class EventBudget {
-  readonly #clock: Clock;
+  readonly #clock: () => Clock;
   readonly #perMinute: number;
   readonly #onRest: (box: string, count: number) => void;
   readonly #minutes = new Map<string, Minute>();
 
   constructor(
-    clock: Clock,
+    clock: () => Clock,
     perMinute: number,
     onRest: (box: string, count: number) => void = () => undefined,
   ) {
@@ -43,7 +43,7 @@ export class EventBudget {
     if (found) return found;
     const minute: Minute = { used: 0, left: 0 };
     this.#minutes.set(box, minute);
-    this.#clock.after(minuteMs, () => {
+    this.#clock().after(minuteMs, () => {
       this.#minutes.delete(box);
       if (minute.left > 0) this.#onRest(box, minute.left);
     });

@@ -14,7 +14,6 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "../../base/errors.ts";
 import type { DenyReason } from "../../contract/network/policy.ts";
-import { canonicalPath } from "../../contract/network/path-pattern.ts";
 import { namesTarget, parseAbsoluteTarget, parseAuthority } from "./authority.ts";
 import { type Decision, type Settled, withoutQuery } from "./box-egress.ts";
 import type { Caller } from "./caller.ts";
@@ -26,6 +25,7 @@ import {
   type InboundRequest,
   type RequestHead,
   answerHeaders,
+  hasOneReading,
   readRequestHead,
   toHttp2Headers,
   trailerFields,
@@ -194,7 +194,7 @@ export class Exchange {
     request.on("end", () => {
       clearTimeout(timer);
       const trailers = trailerFields(request.rawTrailers);
-      if (trailers.length > 0) upstream.addTrailers(pairs(trailers));
+      if (trailers.length > 0) upstream.addTrailers(trailers);
       upstream.end();
     });
   }
@@ -219,7 +219,7 @@ export class Exchange {
     answer.on("end", () => {
       if (!answer.complete) return;
       const trailers = trailerFields(answer.rawTrailers);
-      if (trailers.length > 0) response.addTrailers(toHttp2Headers(trailers));
+      if (trailers.length > 0) response.addTrailers(toHttp2Headers(trailers.flat()));
       this.#record();
       response.end();
       this.#finishUpload();
@@ -390,19 +390,4 @@ export class Exchange {
     this.#untrack();
     this.#caller.active -= 1;
   }
-}
-
-/**
- * Where requests are read, a path must mean one thing. An encoded slash passes where no rule is about paths (those
- * refuse it themselves), because package managers write scoped names with it; decoded, it must still be clear.
- */
-const hasOneReading = (path: string): boolean =>
-  path === "*" ||
-  canonicalPath(path) !== undefined ||
-  canonicalPath(path.replaceAll(/%2f/gi, "/")) !== undefined;
-
-function pairs(flat: readonly string[]): [string, string][] {
-  const result: [string, string][] = [];
-  for (let i = 0; i < flat.length; i += 2) result.push([flat[i]!, flat[i + 1]!]);
-  return result;
 }

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
+import { canonicalPath } from "../../contract/network/path-pattern.ts";
 
 export type InboundRequest = IncomingMessage | Http2ServerRequest;
 
@@ -86,6 +87,15 @@ function readHttp1(
   return { method, target, authority, headers, framing, upgrade };
 }
 
+/**
+ * Where requests are read, a path must mean one thing. An encoded slash passes where no rule is about paths (those
+ * refuse it themselves), because package managers write scoped names with it; decoded, it must still be clear.
+ */
+export const hasOneReading = (path: string): boolean =>
+  path === "*" ||
+  canonicalPath(path) !== undefined ||
+  canonicalPath(path.replaceAll(/%2f/gi, "/")) !== undefined;
+
 /** The headers that Connection names are for us only; it is rarely more than "keep-alive". */
 function connectionNamed(rawHeaders: readonly string[]): Set<string> | undefined {
   let named: Set<string> | undefined;
@@ -153,12 +163,12 @@ const notInTrailers = new Set([
 ]);
 
 /** SECURITY: some servers merge trailers into the headers, so those that route, frame or sign in are left out. */
-export function trailerFields(rawTrailers: readonly string[]): string[] {
-  const fields: string[] = [];
+export function trailerFields(rawTrailers: readonly string[]): [string, string][] {
+  const fields: [string, string][] = [];
   for (let i = 0; i < rawTrailers.length; i += 2) {
     const name = rawTrailers[i]!.toLowerCase();
-    if (!connectionHeaders.has(name) && !notInTrailers.has(name))
-      fields.push(rawTrailers[i]!, rawTrailers[i + 1]!);
+    if (connectionHeaders.has(name) || notInTrailers.has(name)) continue;
+    fields.push([rawTrailers[i]!, rawTrailers[i + 1]!]);
   }
   return fields;
 }
