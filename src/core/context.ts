@@ -16,6 +16,7 @@ import type { Store, StoreChange } from "../ports/store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
+import { EventBudget } from "./network/event-budget.ts";
 
 /** Opened runtimes by name; opening one twice gives the same. */
 export interface Runtimes {
@@ -86,12 +87,16 @@ export interface LinkReactions {
   serviceChanged(box: Box, service: ServiceStatus): void;
 }
 
+/** Links that come and go, services that fail, sessions that end: more than any honest box does. */
+const boxEventsPerMinute = 300;
+
 export class Core {
   readonly ports: CorePorts;
   readonly reactions: LinkReactions;
   readonly approvals = new Approvals(this);
   readonly egressLog = new EgressLog(this);
   readonly live = new Map<string, LiveBox>();
+  readonly #boxBudget = new EventBudget(() => this.ports.clock, boxEventsPerMinute);
   readonly #locks = new KeyedMutex();
   readonly #listeners = new Set<(event: BoxEvent) => void>();
 
@@ -138,6 +143,11 @@ export class Core {
   /** Records an event that changes no box. */
   note(type: EventType, box: Box | undefined, data: Record<string, unknown> = {}): Promise<void> {
     return this.commit({ events: [this.event(type, box, data)] });
+  }
+
+  /** Records what a box caused by itself. SECURITY: bounded, because the log only grows and a box can repeat itself. */
+  noteFromBox(type: EventType, box: Box, data: Record<string, unknown> = {}): void {
+    if (this.#boxBudget.take(box.name)) this.background(`noting ${type}`, this.note(type, box, data));
   }
 
   /** Runs what nobody waits for; a failure is reported, never lost and never fatal. */

@@ -14,10 +14,7 @@ export function linkReactions(core: Core): LinkReactions {
     if (!isCurrent(box)) return;
     const { id, exitCode, signal } = session;
     if (id !== "main") {
-      core.background(
-        "noting a session",
-        core.note("session.ended", box, { session: printable(id), exitCode, signal }),
-      );
+      core.noteFromBox("session.ended", box, { session: printable(id), exitCode, signal });
     } else if (box.main) core.background("finishing a box", finishMain(core, box, session));
   };
 
@@ -40,14 +37,14 @@ export function linkReactions(core: Core): LinkReactions {
     },
 
     lost(box) {
-      if (isCurrent(box)) core.background("noting a lost link", core.note("link.lost", box));
+      if (isCurrent(box)) core.noteFromBox("link.lost", box);
     },
 
     serviceChanged(box, service) {
       if (!box.spec.services.some(({ name }) => name === service.name)) return;
       const { name, state, restarts, exitCode } = service;
       const data = { service: name, state, restarts, exitCode, message: printable(service.message) };
-      core.background("noting a service", core.note("service.changed", box, data));
+      core.noteFromBox("service.changed", box, data);
     },
   };
 }

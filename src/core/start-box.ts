@@ -121,11 +121,9 @@ async function openLink(core: Core, box: Box): Promise<BoxLink> {
       network: { ports: portsOf(policy) },
     },
     listener: {
-      connected: (boot, isReconnect) =>
-        core.background("noting a link", core.note("link.connected", box, { boot, isReconnect })),
+      connected: (boot, isReconnect) => core.noteFromBox("link.connected", box, { boot, isReconnect }),
       lost: () => core.reactions.lost(box),
-      violated: (reason) =>
-        core.background("noting a violation", core.note("link.violated", box, { reason: printable(reason) })),
+      violated: (reason) => core.noteFromBox("link.violated", box, { reason: printable(reason) }),
       gate: (connection) => ports.gate.serve(box.name, connection),
       health: (health) => core.reactions.health(box, health),
       sessionEnded: (session) => core.reactions.sessionEnded(box, session),

@@ -312,6 +312,23 @@ const networkCases: readonly StoreCase[] = [
       });
     },
   },
+  {
+    name: "a flood of denials pushes out nothing but denials of the same box",
+    async run(open) {
+      await using store = await open();
+      await store.recordEgress([
+        sampleEgress("one", "a.test", "allow"),
+        sampleEgress("two", "a.test", "deny"),
+      ]);
+      const flood = Array.from({ length: 5_000 }, () => sampleEgress("one", "b.test", "deny"));
+      for (let n = 0; n < 5; n++) await store.recordEgress(flood);
+      const count = async (query: Omit<EgressQuery, "limit">) =>
+        (await store.listEgress({ limit: 100_000, ...query })).length;
+      assert.equal(await count({ box: "one", verdict: "allow" }), 1);
+      assert.equal(await count({ box: "two" }), 1);
+      assert.equal(await count({ box: "one", verdict: "deny" }), 20_000);
+    },
+  },
 ];
 
 export const storeCases: readonly StoreCase[] = [...boxCases, ...eventCases, ...trustCases, ...networkCases];

@@ -67,7 +67,7 @@ export interface Store extends AsyncDisposable {
   findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined>;
   listTrust(): Promise<readonly TrustRecord[]>;
   listGrants(projectDir: string): Promise<readonly NetworkRule[]>;
-  /** The gate's decisions. Bounded: the oldest go when there are too many. */
+  /** The gate's decisions. Bounded for each box and verdict: the oldest of these go when there are too many. */
   recordEgress(records: readonly NewEgressRecord[]): Promise<void>;
   listEgress(query: EgressQuery): Promise<readonly EgressRecord[]>;
 }

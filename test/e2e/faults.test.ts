@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startDaemon, withDaemon } from "../support/daemon.ts";
@@ -131,5 +131,25 @@ describe("a box that does not want to end", () => {
         "the command ends with its box",
         () => child.exitCode !== null || child.signalCode !== null,
       );
+    }));
+});
+
+describe("a box whose supervisor is frozen", () => {
+  it("does not keep whoever asked to end waiting", () =>
+    withDaemon(async (daemon) => {
+      await daemon.client.createBox({ name: "frozen-box" });
+      const { argv, env } = daemon.command(["exec", "frozen-box", "--", "sh", "-c", "echo ready; sleep 600"]);
+      const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "ignore"] });
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      const { pid } = await daemon.client.getBox("frozen-box");
+      const [boxd] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+      process.kill(Number(boxd), "SIGSTOP");
+      try {
+        child.kill("SIGTERM");
+        await waitFor("the command line ends", () => child.exitCode !== null || child.signalCode !== null);
+      } finally {
+        process.kill(Number(boxd), "SIGCONT");
+      }
+      await daemon.client.removeBox("frozen-box", { force: true });
     }));
 });

@@ -16,7 +16,7 @@ import type {
   TrustRecord,
 } from "../../../ports/store.ts";
 
-const maxEgressRecords = 10_000;
+const maxEgressRecords = 20_000;
 
 interface StoredBox {
   readonly incarnation: string;
@@ -88,7 +88,16 @@ export class MemoryStore implements Store {
 
   async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {
     for (const record of records) this.#egress.push({ id: ++this.#egressTotal, ...record });
-    this.#egress = this.#egress.slice(-maxEgressRecords);
+    const kept = new Map<string, number>();
+    // From the newest on, each box and verdict up to its share.
+    this.#egress = this.#egress
+      .reverse()
+      .filter(({ box, verdict }) => {
+        const count = (kept.get(`${box} ${verdict}`) ?? 0) + 1;
+        kept.set(`${box} ${verdict}`, count);
+        return count <= maxEgressRecords;
+      })
+      .reverse();
   }
 
   async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {

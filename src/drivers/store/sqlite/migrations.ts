@@ -50,7 +50,7 @@ export const migrations: readonly string[] = [
     verdict TEXT NOT NULL,
     record TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX egress_by_box ON egress (box, id);
+  CREATE INDEX egress_by_box ON egress (box, verdict, id);
   `,
 ];
 

@@ -15,8 +15,8 @@ import { storeError } from "./store-errors.ts";
 type EventRow = [number, number, BoxEvent["type"], string | null, string | null, string];
 type TrustRow = [string, string, string, number];
 
-/** Some weeks of a busy box; about 60 MB. */
-const maxEgressRecords = 200_000;
+/** Of one box and one verdict; about 6 MB. */
+const maxEgressRecords = 20_000;
 
 export class SqliteStore implements Store {
   readonly #db: Sqlite;
@@ -91,8 +91,17 @@ export class SqliteStore implements Store {
         const values = [record.box, record.host, record.verdict, JSON.stringify(record)];
         this.#run("INSERT INTO egress (box, host, verdict, record) VALUES (?, ?, ?, ?)", values);
       }
-      this.#run("DELETE FROM egress WHERE id <= (SELECT max(id) FROM egress) - ?", [maxEgressRecords]);
+      for (const box of new Set(records.map((record) => record.box))) this.#boundEgress(box);
     });
+  }
+
+  /** SECURITY: each box has its own share, and so has each verdict: a flood of denials pushes out only itself. */
+  #boundEgress(box: string): void {
+    for (const verdict of ["allow", "deny"]) {
+      const sql = `DELETE FROM egress WHERE box = ? AND verdict = ? AND id <= (SELECT id FROM egress
+        WHERE box = ? AND verdict = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`;
+      this.#run(sql, [box, verdict, box, verdict, maxEgressRecords]);
+    }
   }
 
   async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {
