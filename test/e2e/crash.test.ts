@@ -49,11 +49,14 @@ describe("kill -9 of the daemon", () => {
   async function act(): Promise<void> {
     const { client } = daemon;
     const name = pick([...promises.exists].filter((box) => !promises.open.has(box)));
-    const choice = name === undefined || promises.exists.size < 3 ? 0 : Math.floor(random() * 8);
-    const target =
-      choice <= 1 && promises.exists.size < 6 ? `crash-box-${++serial}` : (name ?? "none-at-all");
+    const isNew = promises.exists.size < 3 || (promises.exists.size < 6 && random() < 0.25);
+    // A name is used once: what was removed must stay away.
+    const target = isNew ? `crash-box-${++serial}` : name;
+    const choice = 2 + Math.floor(random() * 6);
+    // Every box is being worked on by somebody else.
+    if (target === undefined) return void (await new Promise((resolve) => setImmediate(resolve)));
     promises.open.add(target);
-    if (target !== name) {
+    if (isNew) {
       await client.createBox({ name: target, start: random() < 0.7 });
       promises.exists.add(target);
     } else if (choice === 2) await client.stopBox(target, { graceMs: 50 });
