@@ -81,11 +81,11 @@ const nameOfSignal = (number: number): string =>
   Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `SIG${number}`;
 
 /** A terminal hands out at most 4 KiB at a time; reads go into one buffer until the turn is over. */
-const bufferBytes = 64 * 1024;
+const bufferBytes = 256 * 1024;
 const readBytes = 4096;
 /** A read of this size is part of a flood; it waits a moment for the next, and both are sent as one. */
 const floodBytes = 2048;
-const floodWaitMs = 1;
+const floodWaitMs = 3;
 
 class TerminalProgram implements Program {
   readonly pid: number;

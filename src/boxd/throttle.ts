@@ -1,5 +1,5 @@
 /** As much as a viewer may be behind before it slows the program down. */
-const maxLagBytes = 256 * 1024;
+const maxLagBytes = 512 * 1024;
 const patienceMs = 1_000;
 
 interface Paced {
