@@ -1,7 +1,7 @@
 /** Which places a mount may never cover or open. Pure path arithmetic: whoever mounts resolves symbolic links first. */
 import { boxPaths } from "../box.ts";
 
-const systemDirs = [
+export const systemDirs = [
   "/proc",
   "/sys",
   "/dev",
@@ -17,7 +17,7 @@ const systemDirs = [
 const ownDirs = [boxPaths.tools, boxPaths.run];
 const boxDirs = [boxPaths.workspace, boxPaths.home, "/tmp", "/var/tmp"];
 // SECURITY: devices, processes and control sockets (Docker, D-Bus, ssh agents): seeing one is as good as the host.
-const hostControlDirs = ["/proc", "/sys", "/dev", "/run", "/var/run"];
+export const hostControlDirs = ["/proc", "/sys", "/dev", "/run", "/var/run"];
 
 /** Absolute and without `//`, `.` or a slash at the end; `..` is resolved as far as it goes. */
 export function normalizePath(path: string): string {

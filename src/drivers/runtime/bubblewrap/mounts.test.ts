@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isWithin, sourceProblem, targetProblem } from "./mounts.ts";
+import { isWithin } from "../../../contract/manifest/mount-paths.ts";
+import { sourceProblem, targetProblem } from "./mounts.ts";
 
 const part = fc.stringMatching(/^[a-z]{1,6}$/);
 const reserved = [

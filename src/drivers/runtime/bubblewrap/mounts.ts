@@ -6,31 +6,13 @@ import { lstat, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError } from "../../../base/errors.ts";
 import { boxPaths, type MountSpec } from "../../../contract/box.ts";
+import { hostControlDirs, isWithin, systemDirs } from "../../../contract/manifest/mount-paths.ts";
 import type { BoxDirs } from "../../../ports/runtime.ts";
 
-/** Nothing at or below these is ever a source: kernel interfaces, and where the host's sockets live. */
-const forbiddenSources = ["/proc", "/sys", "/dev", "/run", "/var/run"];
 /** Nothing is mounted at, below or above these. */
-const reservedTargets = [
-  "/proc",
-  "/sys",
-  "/dev",
-  "/usr",
-  "/etc",
-  "/bin",
-  "/sbin",
-  "/lib",
-  "/lib32",
-  "/lib64",
-  "/libx32",
-  boxPaths.tools,
-  boxPaths.run,
-];
+const reservedTargets = [...systemDirs, boxPaths.tools, boxPaths.run];
 /** Nothing is mounted at or above these; below them is allowed. */
 const ownTargets = [boxPaths.home, boxPaths.workspace, "/tmp", "/var/tmp"];
-
-export const isWithin = (path: string, parent: string): boolean =>
-  path === parent || path.startsWith(parent === "/" ? "/" : `${parent}/`);
 
 /** Why a target cannot be used; undefined when it can. Pure. */
 export function targetProblem(target: string): string | undefined {
@@ -47,7 +29,7 @@ export function targetProblem(target: string): string | undefined {
 /** Why a resolved source cannot be used; undefined when it can. Pure. */
 export function sourceProblem(source: string, boxesDir: string): string | undefined {
   if (source === "/") return "is the host's whole file system";
-  const forbidden = forbiddenSources.find((path) => isWithin(source, path) || isWithin(path, source));
+  const forbidden = hostControlDirs.find((path) => isWithin(source, path) || isWithin(path, source));
   if (forbidden !== undefined) return `would show the box the host's ${forbidden}`;
   if (isWithin(source, boxesDir) || isWithin(boxesDir, source))
     return "would show the box the files of other boxes";
