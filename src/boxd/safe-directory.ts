@@ -50,16 +50,8 @@ export class SafeDirectory implements AsyncDisposable {
     return this.enter(name);
   }
 
-  async list(): Promise<string[]> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await readdir(this.#at("."));
-      } catch (error) {
-        // On a busy host the kernel now and then refuses a process its own /proc/self/fd, and not the next time.
-        if (systemCode(error) !== "EACCES" || attempt >= 3) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    }
+  list(): Promise<string[]> {
+    return readdir(this.#at("."));
   }
 
   stat(name: string): ReturnType<typeof lstat> {
