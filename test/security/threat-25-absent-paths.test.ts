@@ -151,10 +151,10 @@ const cases = (ground: Ground): void => {
     // The control: inside the box, where it may, the hook does run.
     expect({ code, stdout }).toEqual({ code: 0, stdout: "hook-ran\n" });
     for (const args of [
+      ["restart", "absent-hooks"],
       ["inspect", "absent-hooks"],
       ["stats", "absent-hooks"],
       ["cp", "absent-hooks:/workspace", join(daemon.scratch, "hooks-out")],
-      ["restart", "absent-hooks"],
       ["stop", "absent-hooks"],
       ["rm", "absent-hooks"],
     ]) {

@@ -1,6 +1,6 @@
 /** Makes a box's socket and its config file: owner-only from the first moment, and in this order. */
 import { once } from "node:events";
-import { chown, rm } from "node:fs/promises";
+import { chmod, chown, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
@@ -44,14 +44,12 @@ export async function listenForBox(
   await rm(path, { force: true });
   const server = createServer(accept);
   server.maxConnections = maxConnections + maxGateConnections;
-  // SECURITY: bind happens inside listen(), so no other user can connect before the mode is right.
-  const before = process.umask(0o177);
-  try {
-    server.listen(path);
-  } finally {
-    process.umask(before);
-  }
+  // SECURITY: no other user can connect before the mode is right, because the daemon's umask lets nobody else write.
+  // The umask is never changed here: it belongs to the whole process, and a directory that another task is making at
+  // that moment would become one that nobody can enter.
+  server.listen(path);
   await once(server, "listening");
+  await chmod(path, 0o600);
   if (ownerFor(owner)) await chown(path, owner.uid, owner.gid);
   server.on("error", () => undefined);
   return server;
