@@ -68,6 +68,11 @@ describe("hostile manifests", () => {
 const name = fc.constantFrom(
   "version",
   "agent",
+  "options",
+  "model",
+  "providers",
+  "budget",
+  "mcp",
   "name",
   "mounts",
   "services",
@@ -128,6 +133,9 @@ describe("properties of parsing", () => {
   it("any flags give a layer or input.invalid", () => {
     const section = fc.constantFrom(
       "agent",
+      "model",
+      "budget",
+      "mcp",
       "workspace",
       "resources",
       "mounts",

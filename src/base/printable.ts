@@ -8,3 +8,6 @@ export function printable(text: string): string {
     (c) => (c === "\t" ? " " : `\\u{${c.codePointAt(0)!.toString(16)}}`),
   );
 }
+
+/** The same for texts of several lines, which stay lines. */
+export const printableLines = (text: string): string => text.split("\n").map(printable).join("\n");

@@ -33,6 +33,6 @@ export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): R
   };
   const env = Object.assign(base, config.env, ...more) as Record<string, string>;
   // At the end, so that our Node never hides one the box has itself.
-  env["PATH"] = `${env["PATH"]}:${boxPaths.tools}/bin`;
+  env["PATH"] = [env["PATH"], ...(config.path ?? []), `${boxPaths.tools}/bin`].join(":");
   return env;
 }

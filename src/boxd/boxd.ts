@@ -7,12 +7,14 @@ import type {
   Health,
   StreamOp,
 } from "../contract/link/messages.ts";
+import { boxPaths } from "../contract/box-paths.ts";
 import { linkProtocol } from "../contract/link/protocol.ts";
 import { Activity } from "./activity.ts";
 import { Connection } from "./connection.ts";
 import { serveExec } from "./exec.ts";
 import { failure } from "./failure.ts";
 import { serveFollow } from "./follow.ts";
+import type { HooksFile } from "./hooks-file.ts";
 import { HostControl } from "./host-control.ts";
 import type { BoxNetwork } from "./network/index.ts";
 import type { OutputRing } from "./output-ring.ts";
@@ -39,6 +41,7 @@ export class Boxd {
   readonly #services: Services;
   readonly #control: HostControl;
   #network: BoxNetwork | undefined;
+  #hooks: HooksFile | undefined;
   #healthTimer: NodeJS.Timeout | undefined;
   #isStopping = false;
 
@@ -91,6 +94,7 @@ export class Boxd {
     await stopAll(this.#sessions, this.#services, graceMs);
     isDone();
     this.#network?.close();
+    this.#hooks?.close();
     clearTimeout(this.#healthTimer);
     await this.#control.close();
     this.#onExit();
@@ -118,10 +122,14 @@ export class Boxd {
   async #answer(request: Exclude<Request, { method: "shutdown" }>): Promise<unknown> {
     switch (request.method) {
       case "session.start": {
-        const session = await this.#sessions.start(request.params.session, request.params.spec);
+        if (request.params.hasHooks) await this.#openHooks();
+        const session = await this.#sessions.start(request.params);
         this.#healthSoon();
         return session.status;
       }
+      case "session.input":
+        await this.#sessions.input(request.params.session, request.params.text);
+        return {};
       case "session.signal":
         this.#sessions.signal(request.params.session, request.params.signal);
         return {};
@@ -161,7 +169,14 @@ export class Boxd {
     }
   }
 
+  async #openHooks(): Promise<void> {
+    const { HooksFile } = await import("./hooks-file.ts");
+    this.#hooks ??= new HooksFile(boxPaths.hooksFile);
+    await this.#hooks.open();
+  }
+
   #ringOf(source: string): OutputRing {
+    if (source === "hooks" && this.#hooks) return this.#hooks.ring;
     const [, kind, name] = /^(?:(service|session):)?(.*)$/s.exec(source)!;
     return kind === "service" ? this.#services.get(name!).ring : this.#sessions.get(name!).ring;
   }

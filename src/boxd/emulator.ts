@@ -47,6 +47,11 @@ export class Emulator {
     this.#terminal.resize(cols, rows);
   }
 
+  /** Whether the program has asked to be told what is pasted: it has begun to read its terminal. */
+  get readsPastes(): boolean {
+    return this.#terminal.modes.bracketedPasteMode;
+  }
+
   /** Whether plain lines scroll the whole screen, so that enough of them leave nothing of what was before. */
   get scrollsWhole(): boolean {
     const { buffer, _inputHandler } = this.#internals;

@@ -53,6 +53,11 @@ export class Screen {
     this.#act(() => this.#emulator.resize(cols, rows));
   }
 
+  /** After every byte written so far. */
+  readsPastes(): Promise<boolean> {
+    return new Promise((resolve) => this.#act(() => resolve(this.#emulator.readsPastes)));
+  }
+
   /** The screen as it is after every byte written so far, and before any that is written later. */
   snapshot(): Promise<string> {
     return new Promise((resolve) => this.#act(() => resolve(this.#emulator.screen())));

@@ -14,10 +14,17 @@ import { Viewer } from "./viewer.ts";
 export interface SessionOptions {
   readonly id: string;
   readonly spec: MainSession;
+  /** Nobody will type: programs that read stdin to its end must not wait for one. */
+  readonly hasNoInput: boolean;
   readonly config: BoxdConfig;
   readonly activity: Activity;
   readonly onEnd: (session: Session) => void;
 }
+
+/** Terminal programs that take longer are not waited for. */
+const startUpMs = 15_000;
+/** Between saying that they read and reading, some still draw. */
+const settleMs = 700;
 
 /** A program that lives on its own: viewers come and go, and the host may be away. */
 export class Session implements ProgramSink {
@@ -29,6 +36,7 @@ export class Session implements ProgramSink {
   readonly #throttle: Throttle;
   #program!: Program;
   #screen: Screen | undefined;
+  #listensSinceMs: number | undefined;
   #lastScreen: string | undefined;
   #end: ProgramEnd | undefined;
 
@@ -55,6 +63,7 @@ export class Session implements ProgramSink {
       session.#program = startOnTerminal(program, spec, session);
     } else {
       session.#program = await startWithPipes(program, session);
+      if (options.hasNoInput) session.#program.endInput();
     }
     return session;
   }
@@ -80,6 +89,23 @@ export class Session implements ProgramSink {
 
   signal(signal: NodeJS.Signals): void {
     if (this.isRunning) this.#program.signal(signal);
+  }
+
+  /** Typed by the host on somebody's behalf; a program that has just been started is given time to begin to read. */
+  async input(text: string): Promise<void> {
+    this.#options.activity.touch();
+    await this.#isListening();
+    this.#program.write(Buffer.from(text));
+  }
+
+  async #isListening(): Promise<void> {
+    while (this.isRunning && this.#screen && Date.now() - this.#startedAtMs < startUpMs) {
+      if (await this.#screen.readsPastes()) {
+        if (this.#listensSinceMs === undefined) this.#listensSinceMs = Date.now();
+        else if (Date.now() - this.#listensSinceMs >= settleMs) return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 
   attach(connection: Connection, op: AttachOp): void {

@@ -1,6 +1,5 @@
 import { AgentBoxError } from "../base/errors.ts";
-import type { MainSession } from "../contract/box.ts";
-import type { BoxdConfig, SessionStatus } from "../contract/link/messages.ts";
+import type { BoxdConfig, SessionStart, SessionStatus } from "../contract/link/messages.ts";
 import type { Activity } from "./activity.ts";
 import { signalName } from "./process-group.ts";
 import { Session } from "./session.ts";
@@ -22,7 +21,13 @@ export class Sessions {
     this.#onEnd = onEnd;
   }
 
-  async start(id: string, spec: MainSession): Promise<Session> {
+  async start({
+    session: id,
+    spec,
+    files = [],
+    links = {},
+    hasNoInput = false,
+  }: SessionStart): Promise<Session> {
     if (this.#starting.has(id) || this.#sessions.get(id)?.isRunning) {
       throw new AgentBoxError("session.exists", `The session ${id} is running already.`);
     }
@@ -31,10 +36,15 @@ export class Sessions {
     }
     this.#starting.add(id);
     try {
+      if (files.length > 0 || Object.keys(links).length > 0) {
+        const { seedHome } = await import("./seed-home.ts");
+        await seedHome(files, links);
+      }
       const onEnd = (session: Session) => this.#ended(session);
       const session = await Session.start({
         id,
         spec,
+        hasNoInput,
         config: this.#config,
         activity: this.#activity,
         onEnd,
@@ -53,6 +63,12 @@ export class Sessions {
     const session = this.#sessions.get(id);
     if (!session) throw new AgentBoxError("session.not_found", `The box has no session ${id}.`);
     return session;
+  }
+
+  async input(id: string, text: string): Promise<void> {
+    const session = this.get(id);
+    if (!session.isRunning) throw new AgentBoxError("session.not_found", `The session ${id} has ended.`);
+    await session.input(text);
   }
 
   signal(id: string, name: string): void {

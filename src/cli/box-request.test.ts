@@ -52,6 +52,24 @@ describe("manifestFromFlags", () => {
   });
 });
 
+it("turns what was typed about the agent, its model and its budget into their sections", () => {
+  const typed = ["--autonomy", "edit", "--model", "some-model", "--agent-version", "1.2.3"];
+  expect(
+    flags(...typed, "--budget-tokens", "1000", "--budget-usd", "2.50", "-o", "max_turns=5", "-o", "loud"),
+  ).toEqual({
+    agent: { version: "1.2.3", autonomy: "edit", options: { max_turns: "5", loud: true } },
+    model: { name: "some-model" },
+    budget: { run: { tokens: 1000, usd: 2.5 } },
+  });
+  for (const bad of [
+    ["--autonomy", "all"],
+    ["--budget-tokens", "many"],
+    ["--budget-usd", "-1"],
+    ["-o", "=x"],
+  ])
+    expect(() => flags(...bad)).toThrow(expect.objectContaining({ code: "input.invalid" }));
+});
+
 describe("parseMount", () => {
   it("is read-only unless told, and starts where the person is", () => {
     expect(parseMount("data:/data", "/here")).toEqual({

@@ -3,6 +3,7 @@ import { AgentBoxError } from "../base/errors.ts";
 import type { ManifestValues } from "../contract/manifest/schema.ts";
 import { readHostVariable } from "../host/env.ts";
 import type { Arguments } from "./arguments.ts";
+import type { FlagSpec } from "./command.ts";
 
 type Mount = NonNullable<ManifestValues["mounts"]>[number];
 
@@ -22,6 +23,28 @@ export function parseEnv(pairs: readonly string[]): Record<string, string> {
     env[name] = value;
   }
   return env;
+}
+
+/** `K=V`, or `K` for a switch that is on. The agent's schema tells numbers and switches from texts. */
+function parseOptions(pairs: readonly string[]): Record<string, string | boolean> {
+  const options = pairs.map((pair): [string, string | boolean] => {
+    const at = pair.indexOf("=");
+    const name = at === -1 ? pair : pair.slice(0, at);
+    if (name === "") throw invalid(`--option ${pair} has no name.`, "Write --option NAME=VALUE.");
+    return [name, at === -1 ? true : pair.slice(at + 1)];
+  });
+  return Object.fromEntries(options);
+}
+
+/** The options of the agent that have a flag of their own. */
+function optionsFromFlags(
+  args: Arguments,
+  flags: Readonly<Record<string, FlagSpec>>,
+): Record<string, string | boolean> {
+  const set = Object.entries(flags).filter(([name, flag]) => flag.option !== undefined && args.isSet(name));
+  return Object.fromEntries(
+    set.map(([name, { option, type }]) => [option, type === "switch" ? true : args.text(name)!]),
+  );
 }
 
 /** `SRC:DST` or `SRC:DST:rw`; the source is looked up from where the person is. */
@@ -62,12 +85,27 @@ export function networkFromFlags(args: Arguments): ManifestValues["network"] {
 }
 
 /** Flags as the part of a manifest they stand for. */
-export function manifestFromFlags(args: Arguments, cwd: string): ManifestValues | undefined {
+export function manifestFromFlags(
+  args: Arguments,
+  cwd: string,
+  flags: Readonly<Record<string, FlagSpec>> = {},
+): ManifestValues | undefined {
   const agentArgs = args.rest && args.rest.length > 0 ? [...args.rest] : undefined;
   const env = parseEnv(args.list("env"));
+  const options = { ...parseOptions(args.list("option")), ...optionsFromFlags(args, flags) };
   const mounts = args.list("mount").map((mount) => parseMount(mount, cwd));
   return said({
-    agent: said({ name: args.positionals[0], args: agentArgs }),
+    agent: said({
+      name: args.positionals[0],
+      args: agentArgs,
+      version: args.text("agent-version"),
+      autonomy: args.text("autonomy"),
+      options: Object.keys(options).length > 0 ? options : undefined,
+    }),
+    model: said({ name: args.text("model") }),
+    budget: said({
+      run: said({ tokens: args.integer("budget-tokens"), usd: parseNumber(args, "budget-usd") }),
+    }),
     workspace: said({ mode: args.text("workspace"), carry: args.text("carry") }),
     runtime: said({ name: args.text("runtime") }),
     resources: said({

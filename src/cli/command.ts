@@ -12,6 +12,8 @@ export interface FlagSpec {
   readonly value?: string;
   readonly summary: string;
   readonly choices?: readonly string[];
+  /** It sets this option of the agent. */
+  readonly option?: string;
 }
 
 export type CommandGroup = "Work" | "Boxes" | "Look" | "Network" | "Project" | "Host";
@@ -29,6 +31,8 @@ export interface CommandSpec {
   readonly takes: readonly [number, number];
   /** Whether what follows `--` is a command that belongs to the box. */
   readonly takesRest?: boolean;
+  /** Whether the options of the agent that is named first are flags, too. */
+  readonly takesAgentOptions?: boolean;
   /** What the first argument may be, for completion. */
   readonly completes?: "box" | "file" | "agent" | readonly string[];
   /** What comes after a first argument that is a verb. */

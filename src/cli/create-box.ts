@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { isAgentBoxError } from "../base/errors.ts";
 import type { Client } from "../client/index.ts";
 import type { CreateBoxInput, CreatedBox } from "../contract/api/schemas.ts";
 import { readHostVariable } from "../host/env.ts";
@@ -6,10 +8,16 @@ import { asksByDefault } from "./asks-by-default.ts";
 import { manifestFromFlags } from "./box-request.ts";
 import type { CommandContext } from "./command.ts";
 import { findManifest } from "./find-manifest.ts";
+import { installMissing } from "./install-agent.ts";
 import { withProgress } from "./render/progress.ts";
 import { withTrust } from "./trust-question.ts";
 
-interface Making extends Pick<CreateBoxInput, "main" | "start"> {
+const readConfig = (file: string): Promise<string | undefined> =>
+  readFile(file, "utf8").catch(() => undefined);
+
+const keyVariables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+
+interface Making extends Pick<CreateBoxInput, "main" | "run" | "start"> {
   /** Somebody sits in front of the agent and can be asked about hosts that no rule names. */
   readonly isAttended?: boolean;
 }
@@ -24,7 +32,7 @@ export async function createBox(
   const found = await findManifest(cwd, env.userHome);
   const name = args.text("name");
   const trust = args.text("trust");
-  const flags = manifestFromFlags(args, cwd) ?? {};
+  const flags = manifestFromFlags(args, cwd, context.command.flags) ?? {};
   const asks =
     isAttended &&
     flags.network?.default === undefined &&
@@ -35,24 +43,42 @@ export async function createBox(
     ...more,
     projectDir: found?.dir ?? cwd,
     flags: asks ? { ...flags, network: { ...flags.network, default: "ask" } } : flags,
-    ...(found ? { ...project, variables: variablesFor(found.text) } : {}),
+    ...project,
+    variables: variablesFor([found?.text, await readConfig(homePaths(env.agentboxHome).config)]),
     ...(name === undefined ? {} : { name }),
     ...(trust === undefined ? {} : { trust }),
   };
-  return withTrust(context, client, project, () =>
-    withProgress(screen, "Making the box", () => client.createBox(input)),
-  );
+  const make = () => withProgress(screen, "Making the box", () => client.createBox(input));
+  return withTrust(context, client, project, () => withInstall(context, client, make));
+}
+
+/** An agent that is missing is installed first, once, unless somebody does not want that. */
+async function withInstall<T>(
+  context: CommandContext,
+  client: Client,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (!isAgentBoxError(error, "tool.not_installed") || context.args.isSet("no-install")) throw error;
+    await installMissing(context, client, error);
+    return attempt();
+  }
 }
 
 /**
  * Values of the host variables that a manifest names, from where the command was typed; the daemon's own environment
- * is that of whoever started it. They are used only if the manifest's request is trusted.
+ * is that of whoever started it. They are used only if the manifest's request is trusted. Keys of model providers stay
+ * in the daemon's memory and never enter a box.
  */
-function variablesFor(manifest: string): Record<string, string> {
-  const names = [...manifest.matchAll(/from_host\s*=\s*["']([A-Za-z_][A-Za-z0-9_]*)["']/g)].map(
-    ([, name]) => name!,
+function variablesFor(texts: readonly (string | undefined)[]): Record<string, string> {
+  const named = texts.flatMap((text) =>
+    [...(text ?? "").matchAll(/(?:from_host|key_env)\s*=\s*["']([A-Za-z_][A-Za-z0-9_]*)["']/g)].map(
+      ([, name]) => name!,
+    ),
   );
-  const found = names.flatMap((name) => {
+  const found = [...new Set([...named, ...keyVariables])].flatMap((name) => {
     const value = readHostVariable(name);
     return value === undefined ? [] : [[name, value] as const];
   });

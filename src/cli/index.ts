@@ -53,6 +53,10 @@ async function dispatch(
   try {
     command = findCommand(name);
     if (command === undefined) throw unknownCommand(name);
+    if (command.takesAgentOptions) {
+      const { withAgentFlags } = await import("./agent-flags.ts");
+      command = await withAgentFlags(command, argv, options.loadCatalogue);
+    }
     const args = parseArguments(command, argv);
     isParsed = true;
     if (args.isSet("help")) {

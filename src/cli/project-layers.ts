@@ -28,6 +28,7 @@ export async function readProjectLayers(
   const { config, root } = homePaths(context.env.agentboxHome);
   const base: CheckContext = {
     agents: Object.keys(agents),
+    agentOptions: Object.fromEntries(Object.entries(agents).map(([name, { options }]) => [name, options])),
     runtimes: runtimeNames,
     presets: await loadPresetNames(),
     nowMs: Date.now(),
@@ -38,7 +39,9 @@ export async function readProjectLayers(
   const user = userText === undefined ? undefined : parseUserConfig(userText, { ...base, file: config });
   if (user && !user.layer) throw invalidManifest(config, user.findings);
   const maxTtlMs = parseDuration(user?.config?.limits?.max_ttl ?? "");
-  const project = manifest && parseManifest(manifest.text, { ...base, file: manifest.file, maxTtlMs });
+  const providers = Object.keys(user?.config?.model?.providers ?? {});
+  const project =
+    manifest && parseManifest(manifest.text, { ...base, file: manifest.file, maxTtlMs, providers });
   return {
     layers: [user?.layer, project?.layer].filter((layer) => layer !== undefined),
     findings: project?.findings ?? [],

@@ -5,6 +5,7 @@ import type {
   CreateBoxInput,
   ExecRequestInput,
   FilesRequest,
+  InstallStep,
 } from "../contract/api/schemas.ts";
 import type { RouteBodyInput, RouteName, RouteResponse, Routes } from "../contract/api/routes.ts";
 import type { BoxEvent } from "../contract/events.ts";
@@ -28,6 +29,15 @@ export interface EventsOptions {
   readonly type?: string | undefined;
   readonly limit?: number | undefined;
   readonly order?: "oldest" | "newest" | undefined;
+}
+
+export interface UsageOptions {
+  readonly box?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly projectDir?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly by?: "box" | "agent" | "project" | "model" | "day" | undefined;
 }
 
 export interface EgressOptions {
@@ -102,6 +112,26 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     logs: async (box: string, query: LogsOptions, signal?: AbortSignal) =>
       (await open({ method: "GET", path: withQuery(at(box, "/logs"), { ...query }), signal })).chunks(),
 
+    startRun: (box: string, body: RouteBodyInput<"startRun">) =>
+      json("startRun", "POST", at(box, "/run"), body),
+    sendMessage: (box: string, body: RouteBodyInput<"sendMessage">) =>
+      json("sendMessage", "POST", at(box, "/send"), body),
+    interruptAgent: (box: string) => json("interruptAgent", "POST", at(box, "/interrupt"), {}),
+    getBudget: (box: string) => json("getBudget", "GET", at(box, "/budget")),
+    raiseBudget: (box: string, body: RouteBodyInput<"raiseBudget">) =>
+      json("raiseBudget", "POST", at(box, "/budget"), body),
+    getUsage: (query: UsageOptions) => json("getUsage", "GET", withQuery("/v1/usage", { ...query })),
+
+    listAgents: async () => (await json("listAgents", "GET", "/v1/agents")).agents,
+    /** Steps until the last one, which is `done` or `error`. Leaving the loop gives the installation up. */
+    installAgent: (agent: string, body: RouteBodyInput<"installAgent">, signal?: AbortSignal) =>
+      readLines<InstallStep>(
+        open({ method: "POST", path: `/v1/agents/${encodeURIComponent(agent)}`, body, signal }),
+      ),
+    removeAgent: (agent: string, version?: string) =>
+      json("removeAgent", "DELETE", withQuery(`/v1/agents/${encodeURIComponent(agent)}`, { version })),
+    checkAgents: async () => (await json("checkAgents", "GET", "/v1/agents/check")).checks,
+
     exec: (box: string, request: ExecRequestInput) => streamWith(at(box, "/exec"), request),
     attach: (box: string, session: string, request: AttachRequest) =>
       streamWith(at(box, `/sessions/${encodeURIComponent(session)}/attach`), request),
@@ -133,6 +163,17 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
       json("revokeTrust", "DELETE", withQuery("/v1/trust", { projectDir, digest })),
     prune: (body: RouteBodyInput<"prune">) => json("prune", "POST", "/v1/prune", body),
   };
+}
+
+/** One JSON document a line. */
+async function* readLines<T>(opening: Promise<{ chunks(): AsyncIterable<Uint8Array> }>): AsyncGenerator<T> {
+  const decoder = new TextDecoder();
+  let pending = "";
+  for await (const chunk of (await opening).chunks()) {
+    const lines = (pending + decoder.decode(chunk, { stream: true })).split("\n");
+    pending = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") yield JSON.parse(line) as T;
+  }
 }
 
 /** Server-sent events → our events. Comments (`: keep-alive`) are passed over. */

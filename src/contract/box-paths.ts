@@ -11,5 +11,10 @@ export const boxPaths = {
   node: "/opt/agentbox/bin/node",
   boxd: "/opt/agentbox/boxd/boxd.js",
   demo: "/opt/agentbox/boxd/demo.js",
+  /** Agents from the tool store, each under its name. */
+  agents: "/opt/agentbox/agents",
+  skills: "/opt/agentbox/skills",
+  /** Agents' hooks append one JSON object a line; boxd passes the lines on. */
+  hooksFile: "/home/agent/.agentbox/hooks.jsonl",
 } as const;
 export const boxUser = { name: "agent", uid: 1000, gid: 1000 } as const;

@@ -1,4 +1,9 @@
 import { z } from "zod";
+import { autonomyLevels } from "./agent.ts";
+import { AgentRun } from "./agent-events.ts";
+import { McpServer } from "./mcp.ts";
+import { ModelSpec } from "./model/api.ts";
+import { BudgetLimit } from "./model/budget.ts";
 import { NetworkPolicy } from "./network/policy.ts";
 
 /** Human and hierarchical: words joined by hyphens, the broadest first (`team-app-backend`). */
@@ -66,7 +71,22 @@ const LifecycleSpec = z.strictObject({
 
 /** Everything about a box, resolved from its manifest at creation and never changed afterwards. */
 export const BoxSpec = z.strictObject({
-  agent: z.strictObject({ name: z.string(), args: z.array(z.string()) }),
+  agent: z.strictObject({
+    name: z.string(),
+    args: z.array(z.string()),
+    /** The pinned version; absent for agents that are part of every box. */
+    version: z.string().optional(),
+    autonomy: z.enum(autonomyLevels).default("full"),
+    /** Checked by the agent's own schema. */
+    options: z.record(z.string(), z.unknown()).default({}),
+    instructions: z.string().optional(),
+    /** Absolute path of a host directory that holds skills; mounted read-only. */
+    skills: z.string().optional(),
+  }),
+  /** Absent: the box has no model. */
+  model: ModelSpec.optional(),
+  budget: z.array(BudgetLimit).default([]),
+  mcp: z.array(McpServer).default([]),
   workspace: WorkspaceSpec,
   runtime: z.string(),
   resources: ResourceSpec,
@@ -150,6 +170,8 @@ export const Box = z.object({
   /** The network policy in force; a box without one reaches nothing. */
   network: NetworkPolicy.optional(),
   main: MainSession.optional(),
+  /** What the agent is doing or has done; absent for boxes that only run commands. */
+  run: AgentRun.optional(),
   createdAtMs: z.int(),
   startedAtMs: z.int().optional(),
   expiresAtMs: z.int().optional(),

@@ -6,14 +6,22 @@ import type { AgentEntry } from "../contract/agent.ts";
 import type { Box, BoxOwner } from "../contract/box.ts";
 import type { BoxEvent, EventType, NewEvent } from "../contract/events.ts";
 import type { Health, ServiceStatus, SessionStatus } from "../contract/link/messages.ts";
+import type { AgentEvent } from "../contract/agent-events.ts";
 import type { Gate } from "../ports/gate.ts";
 import type { BoxLink, Links } from "../ports/link.ts";
 import type { BoxLogs } from "../ports/logs.ts";
+import type { ModelGateway } from "../ports/model-gateway.ts";
 import type { PresetSource } from "../ports/presets.ts";
 import type { BoxTools, Runtime } from "../ports/runtime.ts";
 import type { BoxStorage } from "../ports/storage.ts";
 import type { Store, StoreChange } from "../ports/store.ts";
+import type { ToolStore } from "../ports/tool-store.ts";
 import type { Workspaces } from "../ports/workspace.ts";
+import { AgentWatch } from "./agents/agent-watch.ts";
+import type { ModelKeys } from "./agents/model-keys.ts";
+import { modelListener } from "./agents/model-listener.ts";
+import { Budgets } from "./budget/budgets.ts";
+import { pauseForBudget } from "./pause-for-budget.ts";
 import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";
@@ -40,6 +48,8 @@ export interface HostFacts {
   readonly bootId: string;
   /** Resolves links; undefined when there is nothing at the path. */
   realPath(path: string): Promise<string | undefined>;
+  /** A small file of a project, by its name in the directory; undefined when there is none. Links are not followed. */
+  readProjectFile(projectDir: string, name: string): Promise<string | undefined>;
   readUserConfig(): Promise<ConfigFile | undefined>;
   /** What the owner of the machine sets for everybody on it. */
   readHostPolicy(): Promise<ConfigFile | undefined>;
@@ -49,6 +59,11 @@ export interface HostFacts {
 export type Owners =
   | { readonly kind: "self"; readonly owner: BoxOwner }
   | { readonly kind: "range"; readonly firstUid: number; readonly count: number };
+
+export interface CatalogueProblem {
+  readonly agent: string;
+  readonly error: AgentBoxError;
+}
 
 export interface CorePorts {
   readonly store: Store;
@@ -60,6 +75,13 @@ export interface CorePorts {
   readonly runtimes: Runtimes;
   readonly presets: PresetSource;
   readonly agents: Readonly<Record<string, AgentEntry>>;
+  readonly toolStore: ToolStore;
+  readonly models: ModelGateway;
+  readonly modelKeys: ModelKeys;
+  /** Agents that people have defined and that cannot be used, with the reason. */
+  readonly agentProblems: readonly CatalogueProblem[];
+  /** Reads the agents that people have defined again. */
+  readonly refreshAgents: () => Promise<void>;
   readonly tools: BoxTools;
   readonly owners: Owners;
   readonly host: HostFacts;
@@ -73,10 +95,12 @@ export interface CorePorts {
 export interface LiveBox {
   readonly link: BoxLink;
   readonly incarnation: string;
+  /** Where the agent's program is in the box; empty for what is part of every box. */
+  readonly program: string;
   /** When the last health message came, on the monotonic clock. */
   healthAtMs: number;
-  /** Sources whose output is being recorded. */
-  readonly recording: Set<string>;
+  /** Sources whose output is being recorded, each until its end. */
+  readonly recording: Map<string, Promise<void>>;
 }
 
 /** What follows when a box says something over its link; `link-reactions.ts` has the answers. */
@@ -89,14 +113,20 @@ export interface LinkReactions {
 
 /** Links that come and go, services that fail, sessions that end: more than any honest box does. */
 const boxEventsPerMinute = 300;
+/** Messages and tool calls: a fast agent makes one or two a second. */
+const agentEventsPerMinute = 1_200;
 
 export class Core {
   readonly ports: CorePorts;
   readonly reactions: LinkReactions;
   readonly approvals = new Approvals(this);
   readonly egressLog = new EgressLog(this);
+  readonly agentWatch = new AgentWatch(this);
+  readonly budgets = new Budgets(this, (box) => pauseForBudget(this, box));
+  readonly modelListener = modelListener(this);
   readonly live = new Map<string, LiveBox>();
   readonly #boxBudget = new EventBudget(() => this.ports.clock, boxEventsPerMinute);
+  readonly #agentBudget = new EventBudget(() => this.ports.clock, agentEventsPerMinute);
   readonly #locks = new KeyedMutex();
   readonly #listeners = new Set<(event: BoxEvent) => void>();
 
@@ -148,6 +178,13 @@ export class Core {
   /** Records what a box caused by itself. SECURITY: bounded, because the log only grows and a box can repeat itself. */
   noteFromBox(type: EventType, box: Box, data: Record<string, unknown> = {}): void {
     if (this.#boxBudget.take(box.name)) this.background(`noting ${type}`, this.note(type, box, data));
+  }
+
+  /** What an agent says about its work; bounded like everything else that a box can repeat. */
+  noteFromAgent(box: Box, event: AgentEvent): void {
+    if (this.#agentBudget.take(box.name)) {
+      this.background("noting an agent's event", this.note("agent.event", box, { ...event }));
+    }
   }
 
   /** Runs what nobody waits for; a failure is reported, never lost and never fatal. */

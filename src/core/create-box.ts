@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { AgentBoxError, isAgentBoxError, messageOf, toAgentBoxError } from "../base/errors.ts";
 import { formatBytes } from "../base/bytes.ts";
-import type { CreateBox, CreatedBox } from "../contract/api/schemas.ts";
+import type { AgentEntry } from "../contract/agent.ts";
+import type { CreateBox, CreatedBox, StartRun } from "../contract/api/schemas.ts";
 import type { Box, BoxSpec, Isolation } from "../contract/box.ts";
 import { allocateOwner } from "./allocate-owner.ts";
 import { proposeName, requireBoxName } from "./box-names.ts";
@@ -15,7 +16,11 @@ import { readLayers } from "./read-layers.ts";
 import { erase } from "./remove-box.ts";
 import { resolveManifest } from "./resolve-manifest.ts";
 import { boot, bootWhile } from "./start-box.ts";
-import { getAgent, sessionFor } from "./start-session.ts";
+import { takePrices } from "./budget/own-prices.ts";
+import { firstRun } from "./agents/begin-run.ts";
+import { getAgent } from "./agents/get-agent.ts";
+import { planCommand } from "./agents/plan-run.ts";
+import { pinAgent } from "./agents/pin-agent.ts";
 
 const minFreeBytes = 256 * 2 ** 20;
 
@@ -24,26 +29,33 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
   const { ports } = core;
   // Before anybody is asked about trust.
   if (request.name !== undefined) requireBoxName(request.name);
+  await ports.refreshAgents();
   const { places, warnings } = await readLayers(core, request);
-  const spec = resolveManifest({
+  takePrices(core, places.layers);
+  const asked = resolveManifest({
     ...places,
+    agents: ports.agents,
     hostEnv: (name) => (Object.hasOwn(request.variables ?? {}, name) ? request.variables![name] : undefined),
     defaultMode:
       places.projectDir === undefined ? "empty" : await ports.workspaces.defaultMode(places.projectDir),
   });
   await requireTrust(core, places, request.trust);
   const network = compileFor(places);
+  ports.modelKeys.remember(asked.model, request.variables ?? {});
+  const spec = await pinAgent(core, asked, places.projectDir);
   const agent = getAgent(core, spec.agent.name);
   const isolation = await requireEnforceable(core, spec);
   await requireDisk(core);
 
-  const main = request.main && sessionFor(agent, spec.agent.args, request.main);
+  const run = agent.kind === "agent" || !request.main ? startRun(core, agent, request) : undefined;
+  const main = run ? undefined : request.main && planCommand(core, { spec }, request.main);
   const box = await register(core, {
     spec,
     isolation,
     projectDir: places.projectDir,
     name: request.name,
-    main,
+    main: main ?? (run && awaited(agent, request.run!)),
+    run,
     network,
     manifestDigest: request.manifest && digestOf(request.manifest.text),
   });
@@ -52,6 +64,18 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
     return { box: made, leftBehind, warnings: [...warnings, ...unexpectedlyEmpty(places, spec)] };
   });
 }
+
+/** Planned anew at every start; until the first it only says how large the terminal is. */
+const awaited = (agent: AgentEntry, { mode, cols, rows }: StartRun): Box["main"] => ({
+  argv: [agent.name],
+  env: {},
+  terminal: mode === "interactive",
+  cols,
+  rows,
+});
+
+const startRun = (core: Core, agent: AgentEntry, { run }: CreateBox): Box["run"] =>
+  run && firstRun(core, agent, run);
 
 /** A project directory that is left out although nobody said so: the box would seem to have lost the files. */
 function unexpectedlyEmpty({ projectDir, layers }: ResolvePlaces, { workspace }: BoxSpec): string[] {
@@ -67,6 +91,7 @@ interface Draft {
   readonly spec: BoxSpec;
   readonly isolation: Isolation;
   readonly main: Box["main"] | undefined;
+  readonly run: Box["run"] | undefined;
   readonly projectDir: string | undefined;
   readonly network: NetworkPolicy;
   readonly manifestDigest: string | undefined;
@@ -101,6 +126,7 @@ const withoutUndefined = ({
   isolation,
   network,
   main,
+  run,
   projectDir,
   manifestDigest,
 }: Omit<Draft, "name">) => ({
@@ -108,6 +134,7 @@ const withoutUndefined = ({
   isolation,
   network,
   ...(main === undefined ? {} : { main }),
+  ...(run === undefined ? {} : { run }),
   ...(projectDir === undefined ? {} : { projectDir }),
   ...(manifestDigest === undefined ? {} : { manifestDigest }),
 });

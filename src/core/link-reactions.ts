@@ -15,7 +15,7 @@ export function linkReactions(core: Core): LinkReactions {
     const { id, exitCode, signal } = session;
     if (id !== "main") {
       core.noteFromBox("session.ended", box, { session: printable(id), exitCode, signal });
-    } else if (box.main) core.background("finishing a box", finishMain(core, box, session));
+    } else if (box.main ?? box.run) core.background("finishing a box", finishMain(core, box, session));
   };
 
   return {
@@ -26,7 +26,11 @@ export function linkReactions(core: Core): LinkReactions {
       if (!live || !isCurrent(box)) return;
       live.healthAtMs = core.ports.clock.monotonicMs();
       for (const session of health.sessions) {
-        if (session.state === "running") recordOutput(core, box, session.id);
+        if (session.state === "running") {
+          recordOutput(core, box, session.id);
+          if (session.id === "main" && box.run && core.ports.agents[box.spec.agent.name]?.readHooks)
+            recordOutput(core, box, "hooks");
+        }
         // The agent may have ended while no daemon was there to be told.
         else if (session.id === "main") sessionEnded(box, session);
       }

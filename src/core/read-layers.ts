@@ -4,11 +4,14 @@ import {
   type CheckContext,
   type Finding,
   type ManifestLayer,
+  defaultLayer,
+  layerManifest,
   parseFlags,
   parseHostPolicy,
   parseManifest,
   parseUserConfig,
 } from "../contract/manifest/index.ts";
+import { mcpJsonName, readMcpJson } from "../contract/manifest/mcp-json.ts";
 import type { Core } from "./context.ts";
 import { type ResolvePlaces, listMountSources } from "./mount-requests.ts";
 import { networkLayers, readPresets } from "./policy/network-layers.ts";
@@ -26,6 +29,7 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
   const { host, agents, runtimes } = core.ports;
   const base: CheckContext = {
     agents: Object.keys(agents),
+    agentOptions: Object.fromEntries(Object.entries(agents).map(([name, { options }]) => [name, options])),
     runtimes: runtimes.names,
     userHome: host.userHome,
     agentboxHome: host.agentboxHome,
@@ -42,23 +46,41 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
   if (hostPolicy) take(hostPolicy.file, parseHostPolicy(hostPolicy.text, { ...base, file: hostPolicy.file }));
   const config = await host.readUserConfig();
   if (config) take(config.file, parseUserConfig(config.text, { ...base, file: config.file }));
-  const context = { ...base, maxTtlMs: maxTtlMs(layers) };
+  const context = { ...base, maxTtlMs: maxTtlMs(layers), providers: providerNames(layers) };
   if (sources.manifest) {
     const { file, text } = sources.manifest;
     take(file, parseManifest(text, { ...context, file }));
   }
-  if (sources.flags) layers.push(parseFlags(sources.flags, context));
+  if (sources.flags) layers.push(parseFlags(sources.flags, { ...context, providers: providerNames(layers) }));
 
   const projectDir =
     sources.projectDir === undefined ? undefined : await realDirectory(core, sources.projectDir);
+  const mcpJson = await readMcpFile(core, projectDir, layers);
+  if (mcpJson !== undefined) warnings.push(...readMcpJson(mcpJson).warnings);
   const places: ResolvePlaces = {
     layers,
     projectDir,
+    mcpJson,
     userHome: host.userHome,
     agentboxHome: host.agentboxHome,
   };
   const presets = await readPresets(core.ports.presets, networkLayers(layers));
   return { places: { ...places, presets, realPath: await resolveLinks(core, places) }, warnings };
+}
+
+const providerNames = (layers: readonly ManifestLayer[]): string[] =>
+  layers.flatMap(({ values }) => Object.keys(values.model?.providers ?? {}));
+
+/** Only for agents: a box for a command has nobody to offer the servers to. */
+async function readMcpFile(
+  core: Core,
+  projectDir: string | undefined,
+  layers: readonly ManifestLayer[],
+): Promise<string | undefined> {
+  const name = layerManifest([defaultLayer, ...layers]).values.agent?.name ?? "";
+  const { agents, host } = core.ports;
+  const isAgent = Object.hasOwn(agents, name) && agents[name]?.kind === "agent";
+  return isAgent && projectDir !== undefined ? host.readProjectFile(projectDir, mcpJsonName) : undefined;
 }
 
 async function realDirectory(core: Core, path: string): Promise<string> {
@@ -82,9 +104,13 @@ async function resolveLinks(core: Core, places: ResolvePlaces): Promise<(path: s
   for (const source of listMountSources(places)) {
     const found = await core.ports.host.realPath(source);
     if (found === undefined) {
-      throw new AgentBoxError("mount.invalid", `The mount source ${source} does not exist.`, {
-        hint: "Make the directory first, or remove the mount.",
-      });
+      throw new AgentBoxError(
+        "mount.invalid",
+        `The path ${source}, which the box is to see, does not exist.`,
+        {
+          hint: "Make the directory first, or do not name it.",
+        },
+      );
     }
     real.set(source, found);
   }

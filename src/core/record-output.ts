@@ -1,4 +1,5 @@
 import type { Box } from "../contract/box.ts";
+import { readerFor } from "./agents/read-agent.ts";
 import type { Core } from "./context.ts";
 
 /**
@@ -8,11 +9,9 @@ import type { Core } from "./context.ts";
 export function recordOutput(core: Core, box: Box, source: string): void {
   const live = core.live.get(box.name);
   if (!live || live.recording.has(source)) return;
-  live.recording.add(source);
-  core.background(
-    `recording ${box.name}/${source}`,
-    follow(core, box, source).finally(() => live.recording.delete(source)),
-  );
+  const recording = follow(core, box, source).finally(() => live.recording.delete(source));
+  live.recording.set(source, recording);
+  core.background(`recording ${box.name}/${source}`, recording);
 }
 
 /** 2 MiB a second; more than a person reads, less than a program can print. */
@@ -22,13 +21,15 @@ async function follow(core: Core, box: Box, source: string): Promise<void> {
   const live = core.live.get(box.name);
   if (!live) return;
   const { logs } = core.ports;
+  const read = readerFor(core, box, source);
   let offset = await logs.recordedBytes(box.name, source);
   const stream = await live.link.open({ kind: "follow", source, offset });
   let writing: Promise<void> = Promise.resolve();
   stream.onMessage((message) => {
     if (message.type === "offset") offset = message.offset;
   });
-  stream.onData((chunk) => {
+  stream.onData((chunk, channel) => {
+    if (channel === 1) read?.(chunk);
     const at = offset;
     offset += chunk.length;
     // One chunk at a time and never faster than a log is worth: a flood waits in the box, where it is bounded and

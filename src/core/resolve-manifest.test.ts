@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { BoxSpec } from "../contract/box.ts";
 import { parseFlags, parseManifest, parseUserConfig } from "../contract/manifest/index.ts";
 import { listMountSources } from "./mount-requests.ts";
@@ -34,7 +35,9 @@ const refusal = (options: Partial<ResolveOptions>) => {
 describe("resolving a manifest", () => {
   it("without one, the defaults make a working box", () => {
     expect(resolve({})).toEqual({
-      agent: { name: "shell", args: [] },
+      agent: { name: "shell", args: [], autonomy: "full", options: {} },
+      budget: [],
+      mcp: [],
       workspace: { mode: "clone", source: "/srv/app", carry: "none" },
       runtime: "bubblewrap",
       resources: { pids: 4096, required: [] },
@@ -112,6 +115,76 @@ describe("resolving a manifest", () => {
     const layers = [manifest('[workspace]\nmode = "copy"')];
     expect(resolve({ layers }).workspace.mode).toBe("copy");
     expect(refusal({ layers, projectDir: undefined })).toBe("workspace.source_invalid");
+  });
+});
+
+describe("resolving the agent", () => {
+  const agents = {
+    demo: {
+      name: "demo",
+      options: z.strictObject({
+        speed: z.enum(["slow", "fast"]).default("slow"),
+        turns: z.int().optional(),
+        note: z.string().optional(),
+        loud: z.boolean().optional(),
+      }),
+    },
+  };
+  const optionsOf = (...layers: ResolveOptions["layers"]) => resolve({ agents, layers }).agent.options;
+  const demo = (text: string) => manifest(`[agent]\nname = "demo"\n${text}`);
+
+  it("takes what the manifest says about it", () => {
+    const layers = [
+      demo('version = "1.2.3"\nautonomy = "edit"\ninstructions = "be brief"\nskills = "skills"'),
+    ];
+    expect(resolve({ agents, layers }).agent).toEqual({
+      name: "demo",
+      args: [],
+      version: "1.2.3",
+      autonomy: "edit",
+      options: { speed: "slow" },
+      instructions: "be brief",
+      skills: "/srv/app/skills",
+    });
+  });
+
+  it("options add up by name, and what is typed is read by the agent's schema", () => {
+    const typed = parseFlags({ agent: { options: { turns: "5", note: "5", loud: "true" } } });
+    expect(optionsOf(demo('options = { speed = "fast", turns = 2 }'), typed)).toEqual({
+      speed: "fast",
+      turns: 5,
+      note: "5",
+      loud: true,
+    });
+  });
+
+  it("an option it does not have or take is refused", () => {
+    for (const options of [{ sped: "slow" }, { speed: "medium" }, { turns: "many" }]) {
+      const layers = [parseFlags({ agent: { name: "demo", options } })];
+      expect(refusal({ agents, layers }), JSON.stringify(options)).toBe("agent.option_invalid");
+    }
+  });
+
+  it("options and version belong to the agent they were written for", () => {
+    const layers = [
+      demo('version = "1.2.3"\noptions = { turns = 2 }'),
+      parseFlags({ agent: { name: "shell" } }),
+    ];
+    expect(resolve({ agents, layers }).agent).toEqual({
+      name: "shell",
+      args: [],
+      autonomy: "full",
+      options: {},
+    });
+  });
+
+  it("skills are judged by where they really are", () => {
+    const layers = [demo('skills = "skills"')];
+    expect(listMountSources({ layers, projectDir: "/srv/app", userHome: "/home/ada" })).toEqual([
+      "/srv/app/skills",
+    ]);
+    expect(resolve({ layers, realPath: () => "/srv/real" }).agent.skills).toBe("/srv/real");
+    expect(refusal({ layers, realPath: () => "/home/ada" })).toBe("mount.invalid");
   });
 });
 

@@ -3,6 +3,7 @@ import { parseBytes } from "../base/bytes.ts";
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { AgentBoxError } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
+import type { AgentEntry } from "../contract/agent.ts";
 import { type BoxSpec, type ReadinessProbe, type ServiceSpec, boxPaths } from "../contract/box.ts";
 import {
   type EffectiveManifest,
@@ -14,10 +15,16 @@ import { entryDefaults, manifestDefaults } from "../contract/manifest/defaults.t
 import { forbiddenMountSource, holdsHome, normalizePath } from "../contract/manifest/mount-paths.ts";
 import type { ServiceEntry } from "../contract/manifest/schema.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
+import { resolveAgent } from "./resolve-agent.ts";
+import { resolveBudget } from "./resolve-budget.ts";
+import { resolveMcp } from "./resolve-mcp.ts";
+import { type AgentModel, resolveModel } from "./resolve-model.ts";
 
 export interface ResolveOptions extends ResolvePlaces {
   /** A variable of the host's environment. */
   readonly hostEnv: (name: string) => string | undefined;
+  /** The catalogue; an agent that is not in it has no model and takes any option. */
+  readonly agents?: Readonly<Record<string, AgentModel & Pick<AgentEntry, "options">>> | undefined;
   /** The mode of the workspace when nobody chose one; see Workspaces.defaultMode. */
   readonly defaultMode: BoxSpec["workspace"]["mode"];
 }
@@ -26,8 +33,15 @@ export interface ResolveOptions extends ResolvePlaces {
 export function resolveManifest(options: ResolveOptions): BoxSpec {
   const effective = layerManifest([defaultLayer, ...options.layers]);
   const { values } = effective;
+  const { agents = {} } = options;
+  const agent = values.agent?.name ?? manifestDefaults.agent.name;
+  const entry = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
+  const model = resolveModel(options.layers, entry);
   return {
-    agent: { name: values.agent?.name ?? manifestDefaults.agent.name, args: values.agent?.args ?? [] },
+    agent: resolveAgent(values, options, entry),
+    ...(model === undefined ? {} : { model }),
+    budget: resolveBudget(options.layers),
+    mcp: resolveMcp(options.layers, options.mcpJson),
     workspace: resolveWorkspace(values, options),
     runtime: values.runtime?.name ?? manifestDefaults.runtime.name,
     resources: resolveResources(effective),

@@ -3,7 +3,8 @@ import { printable } from "../base/printable.ts";
 import { type Box, boxPaths } from "../contract/box.ts";
 import { linkProtocol, type Health } from "../contract/link/messages.ts";
 import type { BoxLink } from "../ports/link.ts";
-import type { RuntimeBox } from "../ports/runtime.ts";
+import type { BoxTools, RuntimeBox } from "../ports/runtime.ts";
+import { type AgentTool, boxTools, pathOf, planRun, toolOf } from "./agents/plan-run.ts";
 import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { effectivePolicy, gateBox, portsOf } from "./network/apply-policy.ts";
@@ -51,8 +52,10 @@ async function launch(core: Core, box: Box): Promise<BoxLink> {
   const runtime = await ports.runtimes.requireReady(box.spec.runtime);
   await ports.storage.ensure(box.name, { diskBytes: box.spec.resources.diskBytes });
   await ports.logs.startRun(box.name);
-  const link = await openLink(core, box);
-  await runtime.start(runtimeBox(core, box));
+  // Verified before anything runs: a program that was changed on disk never starts.
+  const tool = await toolOf(core, box);
+  const link = await openLink(core, box, tool);
+  await runtime.start(runtimeBox(core, box, boxTools(core, box, tool)));
   await waitForBoxd(core, box, link);
   return link;
 }
@@ -73,7 +76,8 @@ async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promi
 
 /** Connects to a box that a daemon before this one has started. */
 export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<void> {
-  const link = await openLink(core, box);
+  const isUp = isPaused || box.state.phase === "running";
+  const link = await openLink(core, box, isUp ? noTool : await toolOf(core, box));
   if (isPaused) {
     link.setPaused(true);
     await core.note("box.adopted", box, { phase: "paused" });
@@ -81,13 +85,14 @@ export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<vo
   }
   if (box.state.phase === "running") {
     await core.note("box.adopted", box, { phase: "running" });
+    core.agentWatch.begin(box);
     return;
   }
   await waitForBoxd(core, box, link);
   await becomeRunning(core, box, link, "box.adopted");
 }
 
-function runtimeBox(core: Core, box: Box): RuntimeBox {
+function runtimeBox(core: Core, box: Box, tools: BoxTools): RuntimeBox {
   const dirs = core.ports.storage.dirs(box.name);
   const { workspace } = box.spec;
   return {
@@ -95,19 +100,23 @@ function runtimeBox(core: Core, box: Box): RuntimeBox {
     owner: box.owner,
     // A mounted workspace is the host's directory itself, in the place of the private one.
     dirs: workspace.mode === "mount" && workspace.source ? { ...dirs, workspace: workspace.source } : dirs,
-    tools: core.ports.tools,
+    tools,
     mounts: box.spec.mounts,
     resources: box.spec.resources,
     files: core.ports.gate.trustFiles,
   };
 }
 
-async function openLink(core: Core, box: Box): Promise<BoxLink> {
+/** The box runs already; what became of its agent's files meanwhile is for its next start to judge. */
+const noTool: AgentTool = { program: "", agents: {} };
+
+async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink> {
   await closeLink(core, box.name);
   const { ports } = core;
   const policy = await effectivePolicy(core, box);
   // Before the box can dial: a connection that finds no policy is refused.
   ports.gate.setPolicy(gateBox(box), policy);
+  if (box.spec.model) ports.models.setBox(gateBox(box), box.spec.model);
   const link = await ports.links.listen({
     linkDir: ports.storage.dirs(box.name).link,
     owner: box.owner,
@@ -117,6 +126,7 @@ async function openLink(core: Core, box: Box): Promise<BoxLink> {
       hostname: box.name,
       workspace: boxPaths.workspace,
       env: { ...ports.gate.boxEnv, ...box.spec.env },
+      path: pathOf(tool),
       services: box.spec.services,
       network: { ports: portsOf(policy) },
     },
@@ -133,8 +143,9 @@ async function openLink(core: Core, box: Box): Promise<BoxLink> {
   core.live.set(box.name, {
     link,
     incarnation: box.incarnation,
+    program: tool.program,
     healthAtMs: ports.clock.monotonicMs(),
-    recording: new Set(),
+    recording: new Map(),
   });
   return link;
 }
@@ -143,6 +154,8 @@ export async function closeLink(core: Core, name: string): Promise<void> {
   const live = core.live.get(name);
   core.live.delete(name);
   core.ports.gate.drop(name);
+  core.ports.models.drop(name);
+  core.agentWatch.end(name);
   await live?.link[Symbol.asyncDispose]();
 }
 
@@ -179,18 +192,35 @@ async function becomeRunning(
   type: "box.started" | "box.adopted",
 ): Promise<Box> {
   if (box.spec.services.length > 0) await servicesSettled(core, box, link);
-  if (box.main) {
-    const { sessions } = await link.health();
-    if (!sessions.some((session) => session.id === "main")) await link.startSession("main", box.main);
-    recordOutput(core, box, "main");
-  }
   const nowMs = core.ports.clock.nowMs();
-  const running = moveTo(
-    { ...box, startedAtMs: nowMs, expiresAtMs: nowMs + box.spec.lifecycle.ttlMs },
-    { phase: "running", sinceMs: nowMs },
-  );
+  const started = { ...box, startedAtMs: nowMs, expiresAtMs: nowMs + box.spec.lifecycle.ttlMs };
+  const running = moveTo(await startMain(core, started, link), { phase: "running", sinceMs: nowMs });
   await core.commit({ update: running, events: [core.event(type, running)] });
+  listenToMain(core, running);
   return running;
+}
+
+/** Starts what the box was made for, unless a daemon before this one did. */
+async function startMain(core: Core, box: Box, link: BoxLink): Promise<Box> {
+  if (!box.main && !box.run) return box;
+  const { sessions } = await link.health();
+  const isThere = sessions.some((session) => session.id === "main");
+  if (!box.run) {
+    if (!isThere) await link.startSession("main", box.main!);
+    return box;
+  }
+  if (isThere && box.main) return { ...box, run: { ...box.run, starts: Math.max(1, box.run.starts) } };
+  const { main, more } = await planRun(core, box, core.live.get(box.name)?.program ?? "");
+  await link.startSession("main", main, more);
+  return { ...box, main, run: { ...box.run, starts: box.run.starts + 1 } };
+}
+
+/** Records what the main session prints, and understands what its agent reports. */
+function listenToMain(core: Core, box: Box): void {
+  if (!box.main) return;
+  core.agentWatch.begin(box);
+  recordOutput(core, box, "main");
+  if (box.run && core.ports.agents[box.spec.agent.name]?.readHooks) recordOutput(core, box, "hooks");
 }
 
 /** Waits until every service is ready or has given up, so that an agent finds what its manifest promises. */

@@ -66,6 +66,42 @@ reason = "a local model"
     expect(ask('[network]\ndefault = "ask"\nlearn = true').requests).toEqual([]);
   });
 
+  it("is every place and key of a model, and skills from elsewhere, in words", () => {
+    const sentences = (text: string, more: Partial<ResolvePlaces> = {}) =>
+      ask(text, more).requests.map(({ sentence }) => sentence);
+    const far = '[model.providers.far]\napi = "openai"\nbase_url = "https://models.example.org/"';
+    expect(sentences(`${far}\nkey_env = "FAR_KEY"`)).toEqual([
+      "send what the agent reads to https://models.example.org",
+      "use the host variable FAR_KEY as the key for https://models.example.org",
+    ]);
+    expect(sentences(far)).toHaveLength(1);
+    expect(sentences('[model.providers.anthropic]\nbase_url = "https://models.example.org"')).toEqual([
+      "send what the agent reads to https://models.example.org",
+    ]);
+    expect(sentences('[model.providers.anthropic]\nkey_env = "OTHER"')).toEqual([
+      "use the host variable OTHER as the key for https://api.anthropic.com",
+    ]);
+    expect(sentences('[model.providers.anthropic]\nkey_env = "ANTHROPIC_API_KEY"')).toEqual([]);
+    const own = parseFlags({
+      model: { providers: { far: { api: "openai", base_url: "http://127.0.0.1:1" } } },
+    });
+    expect(sentences(far, { layers: [manifest(far), own] })).toEqual([]);
+
+    const skills = '[agent]\nskills = "skills"';
+    expect(sentences(skills)).toEqual([]);
+    expect(sentences(skills, { realPath: () => "/srv/application/skills" })).toEqual([
+      "read the skills in /srv/application/skills of the host",
+    ]);
+    expect(sentences('[agent]\nskills = "../skills"')).toHaveLength(1);
+  });
+
+  it("is not a version, an autonomy, a model, a budget or an MCP server", () => {
+    const free = `[agent]\nversion = "1.0.0"\nautonomy = "full"\ninstructions = "x"
+[model]\nprovider = "openai"\nname = "x"\nallow = ["x"]
+[budget.run]\ntokens = 1\n[mcp.servers.a]\ncommand = "x"`;
+    expect(ask(free).requests).toEqual([]);
+  });
+
   it("is nothing when all of it stays in the box", () => {
     const inside =
       '[agent]\nname = "shell"\n[resources]\npids = 10\n[env]\nA = "1"\n[services.web]\ncommand = "rm -rf /"';
@@ -127,6 +163,14 @@ describe("the digest", () => {
       '[network.exceptions.a]\naddress = "10.0.0.5:1"\nreason = "because of it"',
       '[network.exceptions.a]\naddress = "10.0.0.6:1"\nreason = "because of it"',
       '[network.exceptions.a]\naddress = "10.0.0.5:1"\nreason = "because of that"',
+      '[model.providers.a]\napi = "openai"\nbase_url = "https://a.example.org"',
+      '[model.providers.a]\napi = "anthropic"\nbase_url = "https://a.example.org"',
+      '[model.providers.b]\napi = "openai"\nbase_url = "https://a.example.org"',
+      '[model.providers.a]\napi = "openai"\nbase_url = "https://b.example.org"',
+      '[model.providers.a]\napi = "openai"\nbase_url = "https://a.example.org"\nkey_env = "A"',
+      '[model.providers.a]\napi = "openai"\nbase_url = "https://a.example.org"\nkey_env = "B"',
+      '[model.providers.openai]\nkey_env = "B"',
+      '[agent]\nskills = "/data/skills"',
     ];
     expect(new Set(texts.map((text) => digest(text))).size).toBe(texts.length);
   });

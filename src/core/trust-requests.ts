@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../base/digest.ts";
 import { printable } from "../base/printable.ts";
 import { layerManifest } from "../contract/manifest/index.ts";
+import { type ModelRequest, modelRequests, skillsRequests } from "./model-requests.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
 import { type NetworkRequest, networkRequests } from "./policy/network-requests.ts";
 
@@ -19,7 +20,8 @@ export type TrustRequest =
     }
   | { readonly kind: "host_variable"; readonly name: string; readonly as: string; readonly sentence: string }
   | { readonly kind: "mounted_workspace"; readonly source: string; readonly sentence: string }
-  | NetworkRequest;
+  | NetworkRequest
+  | ModelRequest;
 
 export interface TrustRequests {
   /** Empty when the manifest asks for nothing. */
@@ -34,6 +36,8 @@ export function trustRequests(places: ResolvePlaces): TrustRequests {
     ...variableRequests(places),
     ...workspaceRequests(places),
     ...networkRequests(places.layers, places.presets),
+    ...modelRequests(places.layers),
+    ...skillsRequests(places),
   ];
   return { requests, digest: digestOf(requests) };
 }

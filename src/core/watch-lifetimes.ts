@@ -1,5 +1,6 @@
 /** Ends boxes whose time is over: TTL by the wall clock kept in the store, idleness as boxd measures it. */
 import type { Box } from "../contract/box.ts";
+import { endSession } from "./agents/talk-to-agent.ts";
 import type { Core } from "./context.ts";
 import { halt } from "./stop-box.ts";
 
@@ -21,6 +22,10 @@ export function watchLifetimes(core: Core): () => void {
     last = now;
     if (Math.abs(jump) > jumpMs) await shiftDeadlines(core, jump);
     await endExpired(core, ending);
+    for (const { box, by } of core.agentWatch.tick()) {
+      core.agentWatch.endBy(box.name, by);
+      core.background(`ending the agent of ${box.name}`, endSession(core, box));
+    }
   };
   const schedule = (): void => {
     cancel = clock.after(tickMs, () => {

@@ -18,8 +18,10 @@ import { stopBox } from "../core/stop-box.ts";
 import { streamEvents } from "./event-stream.ts";
 import { streamLogs } from "./log-stream.ts";
 import type { Metrics } from "./metrics.ts";
+import { agentHandlers } from "./agent-handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
+import { runHandlers } from "./run-handlers.ts";
 import type { StreamRoute } from "./streams.ts";
 
 export interface HandlerDeps {
@@ -57,6 +59,7 @@ const summarise = ({
   createdAtMs,
   expiresAtMs,
   restarts,
+  run,
 }: Box): BoxSummary => ({
   name,
   phase: state.phase,
@@ -69,6 +72,8 @@ const summarise = ({
   sinceMs: state.sinceMs,
   ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
   restarts,
+  ...(run === undefined ? {} : { agentState: run.state }),
+  ...(run?.verdict === undefined ? {} : { verdict: run.verdict }),
 });
 
 async function readiness({ core, doctor }: HandlerDeps): Promise<Readiness> {
@@ -208,4 +213,6 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   },
   prune: ({ deps, body }) => pruneBoxes(deps.core, body),
   ...networkHandlers,
+  ...runHandlers,
+  ...agentHandlers,
 };

@@ -1,7 +1,10 @@
 /** Small file operations that must be exactly right: atomic writes, owner-only modes, removal that follows nothing. */
 import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
 import { lstat, mkdir, open, rename, rm, chmod, chown } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { formatBytes } from "../base/bytes.ts";
+import { AgentBoxError } from "../base/errors.ts";
 
 export interface WriteOptions {
   readonly mode?: number;
@@ -40,6 +43,30 @@ export async function ensureDirectory(path: string, { mode, uid, gid }: Director
   await mkdir(path, { recursive: true, mode });
   await chmod(path, mode);
   if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+/**
+ * The text of a plain file of at most `maxBytes`; undefined when there is none. SECURITY: the path lies where a
+ * repository decides what is there: a link is not followed, a pipe is not waited for, and a huge file is not read.
+ */
+export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    if (!(await file.stat()).isFile()) return undefined;
+    const buffer = Buffer.alloc(maxBytes + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < buffer.length; length += read) {
+      ({ bytesRead: read } = await file.read(buffer, length, buffer.length - length));
+    }
+    if (length <= maxBytes) return buffer.toString("utf8", 0, length);
+    throw new AgentBoxError("input.too_large", `${path} is larger than ${formatBytes(maxBytes)}.`, {
+      hint: "Make it smaller, or remove it.",
+    });
+  } finally {
+    await file.close();
+  }
 }
 
 /** Removes a tree. Symbolic links are removed, never followed. */

@@ -4,7 +4,6 @@ import { readFile, realpath, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
-import { agents } from "../agents/index.ts";
 import { type ConfigFile, Core, type HostFacts, type Owners } from "../core/context.ts";
 import { linkReactions } from "../core/link-reactions.ts";
 import { decideSafely } from "../core/policy/decide-egress.ts";
@@ -14,10 +13,16 @@ import { openMetrics } from "../daemon/metrics.ts";
 import { createApiServer } from "../daemon/server.ts";
 import { systemClock, systemIds } from "../host/clock.ts";
 import { acquireDaemonLock } from "../host/daemon-lock.ts";
-import { type HostEnv, inheritedEnv, readHostEnv } from "../host/env.ts";
+import { type HostEnv, inheritedEnv, readHostEnv, readHostVariable } from "../host/env.ts";
+import { readSmallFile } from "../host/files.ts";
 import { type Home, openHome } from "../host/home.ts";
 import { type Logger, openLogger } from "../host/logger.ts";
 import { readUserRange } from "../host/user-range.ts";
+import { readOwnPrices } from "../core/budget/own-prices.ts";
+import { ModelKeys } from "../core/agents/model-keys.ts";
+import { modelHost } from "../contract/model/api.ts";
+import { openModelGateway } from "../services/model-gateway/index.ts";
+import { openToolStore } from "../services/tool-store/index.ts";
 import { openBoxLogs } from "../services/box-logs/index.ts";
 import { openGate } from "../services/gate/index.ts";
 import { openLinks } from "../services/link/index.ts";
@@ -26,6 +31,7 @@ import { openStorage } from "../services/storage/index.ts";
 import { stageToolchain } from "../services/toolchain/index.ts";
 import { openWorkspaces } from "../services/workspace/index.ts";
 import { loadStore, runtimeModules } from "./builtins.ts";
+import { openCatalogue } from "./catalogue.ts";
 import { examineHost } from "./doctor.ts";
 import { openRuntimes } from "./runtimes.ts";
 import { version } from "../base/version.ts";
@@ -49,6 +55,20 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   await using store = await (await loadStore()).open(home.store);
   await using runtimes = openRuntimes(runtimeModules, home.boxes);
   const storage = await openStorage({ boxesDir: home.boxes, isRoot: env.isRoot });
+  const modelKeys = new ModelKeys(readHostVariable);
+  await using models = openModelGateway({
+    // As with the gate: what it asks, the core answers.
+    listener: {
+      admit: (request, signal) => core.modelListener.admit(request, signal),
+      settle: (ticket, request, outcome) => core.modelListener.settle(ticket, request, outcome),
+      progressed: (box) => core.modelListener.progressed(box),
+      refused: (box, code, message) => core.modelListener.refused(box, code, message),
+    },
+    keyOf: (variable) => modelKeys.get(variable),
+    upstreamProxy: env.upstreamProxy,
+    clock: systemClock,
+    logger,
+  });
   await using gate = await openGate({
     decide: decideSafely,
     // The gate is a part of what the core is made from, and speaks to it only when boxes run.
@@ -61,13 +81,27 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
     caDir: join(home.root, "ca"),
     upstreamProxy: env.upstreamProxy,
     dnsServer: env.dnsServer,
+    internalHosts: new Map([[modelHost, models]]),
   });
+  const catalogue = openCatalogue(join(home.root, "agents"));
+  await catalogue.refresh();
   const core: Core = new Core(
     {
       store,
       storage,
       runtimes,
-      agents,
+      agents: catalogue.agents,
+      agentProblems: catalogue.problems,
+      refreshAgents: () => catalogue.refresh(),
+      models,
+      modelKeys,
+      toolStore: openToolStore({
+        dir: join(home.tools, "agents"),
+        lockFile: join(home.root, "agentbox.lock"),
+        isRoot: env.isRoot,
+        env: inheritedEnv(),
+        clock: systemClock,
+      }),
       workspaces: openWorkspaces(env),
       gate,
       presets: openPresets(inheritedEnv()),
@@ -87,6 +121,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
     },
     linkReactions,
   );
+  core.background("reading the prices", readOwnPrices(core));
   await reconcile(core);
   await serve(core, home, logger, () => examineHost(runtimes, storage, home.root));
   return 0;
@@ -141,6 +176,7 @@ const ownersOf = async (env: HostEnv): Promise<Owners> =>
     ? { kind: "range", ...(await readUserRange()) }
     : { kind: "self", owner: { uid: env.uid, gid: env.gid } };
 
+const maxProjectFileBytes = 2 ** 20;
 const hostPolicyFile = "/etc/agentbox/policy.toml";
 
 /** SECURITY: a file that is not there sets no limits; one that cannot be read must not be taken for that. */
@@ -161,6 +197,7 @@ async function hostFacts(env: HostEnv, home: Home): Promise<HostFacts> {
     agentboxHome: home.root,
     bootId: (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim(),
     realPath: (path) => realpath(path).catch(() => undefined),
+    readProjectFile: (projectDir, name) => readSmallFile(join(projectDir, name), maxProjectFileBytes),
     readUserConfig: () => readConfig(home.config),
     readHostPolicy: () => readConfig(hostPolicyFile),
   };

@@ -6,6 +6,7 @@
  *   connected to.
  * - Every decision is recorded once, and an error inside a decision is a denial.
  */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { HostSummary, NewEgressRecord } from "../contract/network/egress.ts";
 import type { NetworkPolicy } from "../contract/network/policy.ts";
@@ -42,6 +43,16 @@ export interface GateListener {
   record(record: NewEgressRecord): void;
   /** Resolves to whether a person agreed; no answer in time is a no. */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<boolean>;
+}
+
+/**
+ * A host that is part of the gate itself, such as the model gateway. The request has been judged like any other; who
+ * asks is known from the link. Whoever serves it answers, and ends what it began when the program goes away.
+ */
+export interface InternalHost {
+  serve(box: GateBox, request: IncomingMessage, response: ServerResponse): void;
+  /** A WebSocket; nothing has been answered yet. */
+  upgrade(box: GateBox, request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
 export interface Gate extends AsyncDisposable {

@@ -7,6 +7,7 @@ import type {
   BoxdConfig,
   Health,
   ServiceStatus,
+  SessionStart,
   SessionStatus,
   StreamInput,
   StreamOp,
@@ -54,7 +55,13 @@ export interface BoxLink extends AsyncDisposable {
   waitConnected(timeoutMs: number): Promise<void>;
   /** Opens a stream: asks over the control connection, waits until boxd dials back with the one-time id. */
   open(op: StreamOp): Promise<LinkStream>;
-  startSession(session: string, spec: MainSession): Promise<SessionStatus>;
+  startSession(
+    session: string,
+    spec: MainSession,
+    more?: Omit<SessionStart, "session" | "spec">,
+  ): Promise<SessionStatus>;
+  /** Types a text into a session. */
+  inputSession(session: string, text: string): Promise<void>;
   signalSession(session: string, signal: string): Promise<void>;
   health(): Promise<Health>;
   /** Ends every session and service in the box, then boxd itself. */

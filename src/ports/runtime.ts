@@ -44,6 +44,10 @@ export interface BoxTools {
   readonly node: string;
   /** The directory that holds boxd.js and its native parts. */
   readonly boxd: string;
+  /** Directories of the tool store, by agent; each is seen at /opt/agentbox/agents/<name>. */
+  readonly agents?: Readonly<Record<string, string>> | undefined;
+  /** A directory of skills, seen at /opt/agentbox/skills. */
+  readonly skills?: string | undefined;
 }
 
 export interface RuntimeBox {

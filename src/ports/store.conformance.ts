@@ -8,6 +8,7 @@ import type { NewEvent } from "../contract/events.ts";
 import type { NewEgressRecord } from "../contract/network/egress.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
 import type { EgressQuery, Store, TrustRecord } from "./store.ts";
+import { usageCases } from "./store-usage.conformance.ts";
 
 export interface StoreCase {
   readonly name: string;
@@ -19,7 +20,9 @@ export const sampleBox = (name: string, change: Partial<Box> = {}): Box => ({
   name,
   incarnation: `${name}-first`,
   spec: {
-    agent: { name: "shell", args: [] },
+    agent: { name: "shell", args: [], autonomy: "full", options: {} },
+    budget: [],
+    mcp: [],
     workspace: { mode: "empty", carry: "none" },
     runtime: "memory",
     resources: { required: [] },
@@ -331,4 +334,10 @@ const networkCases: readonly StoreCase[] = [
   },
 ];
 
-export const storeCases: readonly StoreCase[] = [...boxCases, ...eventCases, ...trustCases, ...networkCases];
+export const storeCases: readonly StoreCase[] = [
+  ...boxCases,
+  ...eventCases,
+  ...trustCases,
+  ...networkCases,
+  ...usageCases,
+];

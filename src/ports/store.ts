@@ -5,6 +5,7 @@
 import type { Box } from "../contract/box.ts";
 import type { BoxEvent, NewEvent } from "../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../contract/network/egress.ts";
+import type { NewModelRecord, ModelRecord, UsageTotals } from "../contract/model/usage.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
 
 export interface TrustRecord {
@@ -57,6 +58,23 @@ export interface EventQuery {
   readonly newestFirst?: boolean | undefined;
 }
 
+/** Which requests to models are meant; all of what is given must hold. */
+export interface ModelQuery {
+  readonly box?: string | undefined;
+  readonly incarnation?: string | undefined;
+  readonly run?: number | undefined;
+  readonly agent?: string | undefined;
+  readonly projectDir?: string | undefined;
+  /** The box of this name and every box below it. */
+  readonly tree?: string | undefined;
+  readonly fromMs?: number | undefined;
+  /** Not included. */
+  readonly toMs?: number | undefined;
+}
+
+export const usageGroups = ["box", "agent", "project", "model", "day"] as const;
+export type UsageGroup = (typeof usageGroups)[number];
+
 export interface Store extends AsyncDisposable {
   /** All of it or none of it. Returns the events with their numbers, in order, without holes. */
   commit(change: StoreChange): Promise<readonly BoxEvent[]>;
@@ -69,6 +87,18 @@ export interface Store extends AsyncDisposable {
   listGrants(projectDir: string): Promise<readonly NetworkRule[]>;
   /** The gate's decisions. Bounded for each box and verdict: the oldest of these go when there are too many. */
   recordEgress(records: readonly NewEgressRecord[]): Promise<void>;
+  /** Requests to models. They are what budgets and costs are counted from, so they are never dropped. */
+  recordModel(records: readonly NewModelRecord[]): Promise<void>;
+  listModel(
+    query: ModelQuery & { readonly after?: number; readonly limit: number },
+  ): Promise<readonly ModelRecord[]>;
+  /** Sums, in one query. A record without usage counts with its estimate. */
+  sumModel(query: ModelQuery): Promise<UsageTotals>;
+  /** Sums by one property, the greatest cost first; days are UTC, as YYYY-MM-DD. */
+  groupModel(
+    query: ModelQuery,
+    by: UsageGroup,
+  ): Promise<readonly { readonly key: string; readonly totals: UsageTotals }[]>;
   listEgress(query: EgressQuery): Promise<readonly EgressRecord[]>;
 }
 

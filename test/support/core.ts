@@ -2,6 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/base/clock.ts";
+import { AgentBoxError } from "../../src/base/errors.ts";
+import type { AgentEntry } from "../../src/contract/agent.ts";
+import { ModelKeys } from "../../src/core/agents/model-keys.ts";
+import type { ModelGateway } from "../../src/ports/model-gateway.ts";
+import type { ToolStore } from "../../src/ports/tool-store.ts";
 import { agents } from "../../src/agents/index.ts";
 import type { CreateBoxInput } from "../../src/contract/api/schemas.ts";
 import { CreateBox } from "../../src/contract/api/schemas.ts";
@@ -40,6 +45,30 @@ const closedGate: Gate = {
   [Symbol.asyncDispose]: async () => undefined,
 };
 
+const closedModels: ModelGateway = {
+  setBox: () => undefined,
+  drop: () => undefined,
+  serve: (_box, _request, response) => void response.destroy(),
+  upgrade: (_box, _request, socket) => void socket.destroy(),
+  [Symbol.asyncDispose]: async () => undefined,
+};
+
+const notInstalled = (agent: string): never => {
+  throw new AgentBoxError("tool.not_installed", `${agent} is not installed.`);
+};
+
+/** A host on which no agent has been installed. */
+const emptyToolStore: ToolStore = {
+  list: async () => [],
+  install: async ({ agent }) => notInstalled(agent),
+  use: async (agent) => notInstalled(agent),
+  remove: async () => undefined,
+  verify: async () => ({ isWhole: false }),
+  pinned: async () => undefined,
+  pin: async () => undefined,
+  pinProject: async () => undefined,
+};
+
 /** What outlives a daemon: its disk, its store and the boxes themselves. */
 export interface TestHost extends AsyncDisposable {
   readonly dir: string;
@@ -62,7 +91,12 @@ export async function openTestHost(): Promise<TestHost> {
 /** The daemon's core without its edges, on the memory runtime. Opening it twice on one host is a restart. */
 export async function openTestCore(
   host: TestHost,
-  options: { bootId?: string } = {},
+  options: {
+    bootId?: string;
+    agents?: Readonly<Record<string, AgentEntry>>;
+    models?: ModelGateway;
+    toolStore?: ToolStore;
+  } = {},
 ): Promise<Core & AsyncDisposable> {
   const boxesDir = join(host.dir, "b");
   const storage = await openStorage({ boxesDir, isRoot: false });
@@ -72,7 +106,12 @@ export async function openTestCore(
       store: host.store,
       storage,
       runtimes,
-      agents,
+      agents: { ...agents, ...options.agents },
+      agentProblems: [],
+      refreshAgents: async () => undefined,
+      models: options.models ?? closedModels,
+      modelKeys: new ModelKeys(() => undefined),
+      toolStore: options.toolStore ?? emptyToolStore,
       workspaces: openWorkspaces({ isRoot: false, userHome: join(host.dir, "home"), agentboxHome: host.dir }),
       links: openLinks({ ids: systemIds, clock: systemClock, logger: silentLogger }),
       gate: closedGate,
@@ -85,6 +124,7 @@ export async function openTestCore(
         agentboxHome: host.dir,
         bootId: options.bootId ?? "boot-1",
         realPath: async (path) => path,
+        readProjectFile: async () => undefined,
         readUserConfig: async () => undefined,
         readHostPolicy: async () => undefined,
       },

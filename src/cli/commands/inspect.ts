@@ -17,6 +17,7 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
 export function renderDetails(details: BoxDetails, nowMs: number, style: Style): string {
   const sections = [
     ["Box", factsOf(details, nowMs, style)],
+    ["Agent", agentOf(details, style)],
     ["Limits", limitsOf(details)],
     ["Network", networkOf(details, style)],
     ["Inside", insideOf(details)],
@@ -40,7 +41,12 @@ function factsOf({ box, pid, paths, isConnected }: BoxDetails, nowMs: number, st
   return [
     ["name", style.bold(box.name)],
     ["state", `${paintPhase(phase, phase, style)}${why} for ${age(box.state.sinceMs, nowMs)}${link}`],
-    ["agent", printable([box.spec.agent.name, ...box.spec.agent.args].join(" "))],
+    [
+      "agent",
+      printable(
+        [box.spec.agent.name, box.spec.agent.version, ...box.spec.agent.args].filter(Boolean).join(" "),
+      ),
+    ],
     ["project", printable(box.projectDir ?? "none")],
     ["workspace", `${box.spec.workspace.mode}, at ${printable(paths.workspace)}`],
     [
@@ -55,6 +61,41 @@ function factsOf({ box, pid, paths, isConnected }: BoxDetails, nowMs: number, st
       "mount",
       `${printable(mount.source)} at ${printable(mount.target)}, ${mount.readOnly ? "read-only" : "writable"}`,
     ]),
+  ];
+}
+
+/** What the agent is doing, with which model and tools; nothing for a box that only runs commands. */
+function agentOf({ box }: BoxDetails, style: Style): string[][] {
+  const { run, spec } = box;
+  if (!run) return [];
+  const { model, agent, budget, mcp } = spec;
+  return [
+    [
+      "state",
+      run.verdict === undefined
+        ? run.state
+        : `${style.bold(run.verdict.replaceAll("_", " "))}: ${printable(run.why ?? "")}`,
+    ],
+    ...(run.task === undefined ? [] : [["task", printable(run.task).slice(0, 100)]]),
+    ["conversation", `${printable(run.conversation ?? "not known yet")}, ${plural(run.turns, "turn")}`],
+    ["autonomy", agent.autonomy],
+    ...(model === undefined
+      ? []
+      : [["model", printable(`${model.name ?? "the agent's own choice"}, from ${model.provider}`)]]),
+    ...budget.map(({ scope, layer, tokens, microUsd }) => [
+      "budget",
+      [
+        ...(tokens === undefined ? [] : [`${tokens.toLocaleString("en-US")} tokens`]),
+        ...(microUsd === undefined ? [] : [`$${(microUsd / 1_000_000).toFixed(2)}`]),
+      ].join(" and ") + ` for each ${scope}, set by the ${layer}`,
+    ]),
+    ...mcp.map((server) => [
+      "mcp server",
+      printable(
+        `${server.name}: ${server.transport === "stdio" ? [server.command, ...server.args].join(" ") : server.url}`,
+      ),
+    ]),
+    ...(agent.skills === undefined ? [] : [["skills", printable(agent.skills)]]),
   ];
 }
 

@@ -24,8 +24,13 @@ export function phaseText({
   phase,
   reason,
   exitCode,
-}: Pick<BoxSummary, "phase" | "reason" | "exitCode">): string {
+  agentState,
+  verdict,
+}: Pick<BoxSummary, "phase" | "reason" | "exitCode" | "agentState" | "verdict">): string {
+  if (phase === "running" && agentState !== undefined)
+    return agentState === "waiting" ? "waiting for you" : agentState;
   if (phase !== "stopped") return phase;
+  if (verdict !== undefined) return verdict.replaceAll("_", " ");
   if (exitCode !== undefined) return `${reason ?? "stopped"} (${exitCode})`;
   return reason === undefined || reason === "requested" ? "stopped" : reason;
 }

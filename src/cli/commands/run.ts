@@ -6,7 +6,9 @@ import type { CommandContext, RunCommand } from "../command.ts";
 import { createBox } from "../create-box.ts";
 import { exitCodeOf, showError } from "../render/error.ts";
 import { showKept, showLeft, showWarnings } from "../render/notes.ts";
+import { commandOf } from "../command-of.ts";
 import { attachSession } from "../terminal/attach-session.ts";
+import { findResumable, runTask } from "./run-agent.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
 import { runCommand } from "../terminal/run-command.ts";
 
@@ -18,10 +20,27 @@ export const run: RunCommand = async (context) => {
     });
   }
   const client = await context.connect();
+  const task = args.text("task");
+  if (task !== undefined) return runTask(context, client, task);
+  if (args.isSet("resume")) return resume(context, client);
   if (args.isSet("detach")) return detach(context, client);
   const hasArgs = (args.rest?.length ?? 0) > 0;
   return screen.isInteractive && !hasArgs ? interact(context, client) : execute(context, client);
 };
+
+/** Back into the terminal of a conversation. */
+async function resume(context: CommandContext, client: Client): Promise<number> {
+  const { screen } = context;
+  const name = await findResumable(context, client);
+  const { box } = await client.getBox(name);
+  const isOver = box.state.phase === "stopped" || box.state.phase === "failed";
+  if (isOver) await client.startRun(name, { mode: "interactive", ...screen.size });
+  if (!screen.isInteractive || context.args.isSet("detach")) {
+    screen.print(name);
+    return 0;
+  }
+  return watch(context, client, name);
+}
 
 /** Left running: nothing is passed on, so failures keep their own exit codes. */
 async function detach(context: CommandContext, client: Client): Promise<number> {
@@ -30,6 +49,7 @@ async function detach(context: CommandContext, client: Client): Promise<number> 
     const created = await createBox(context, client, {
       start: true,
       main: { terminal: true, ...screen.size },
+      run: { mode: "interactive", ...screen.size },
     });
     if (screen.isJson) screen.printJson(created);
     else {
@@ -45,14 +65,19 @@ async function detach(context: CommandContext, client: Client): Promise<number> 
 
 /** A person at a terminal: the agent is the box's main session, which they can leave and come back to. */
 async function interact(context: CommandContext, client: Client): Promise<number> {
-  const { args, screen } = context;
+  const { screen } = context;
   const created = await createBox(context, client, {
     start: true,
     isAttended: true,
     main: { terminal: true, ...screen.size },
+    run: { mode: "interactive", ...screen.size },
   });
   notes(context, created);
-  const box = created.box.name;
+  return watch(context, client, created.box.name);
+}
+
+async function watch(context: CommandContext, client: Client, box: string): Promise<number> {
+  const { args, screen } = context;
   try {
     const outcome = await attachSession(client, screen, {
       box,
@@ -103,17 +128,17 @@ async function execute(context: CommandContext, client: Client): Promise<number>
   const { name, spec } = created.box;
   notes(context, created);
   const entry = agents[spec.agent.name];
-  const argv = entry?.headless(spec.agent.args);
-  if (argv === undefined) {
+  if (entry?.kind !== "command") {
     await client.removeBox(name, { force: true });
-    throw new AgentBoxError("input.invalid", `The agent "${spec.agent.name}" needs a terminal.`, {
-      hint: "Use --detach, or run it at a terminal.",
+    throw new AgentBoxError("input.invalid", `The agent "${spec.agent.name}" needs a task or a terminal.`, {
+      hint: `Say what to do with --task "…", or run it at a terminal.`,
     });
   }
+  const { argv, env } = commandOf(entry, spec.agent.args);
   const afterMain = fateOf(args);
   const { exit, isKept } = await runCommand(client, name, screen, {
     argv: [...argv],
-    env: { ...entry?.env },
+    env: { ...env },
     afterMain,
     wantsTerminal: screen.isInteractive,
     wantsInput: !args.isSet("no-stdin"),

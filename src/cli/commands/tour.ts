@@ -4,6 +4,7 @@ import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
 import { sampleProject } from "../../contract/demo.ts";
 import { capture } from "../capture.ts";
+import { commandOf } from "../command-of.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { pathKind } from "../../host/files.ts";
 import { withProgress } from "../render/progress.ts";
@@ -53,8 +54,12 @@ async function watchAgent(
   const { agents } = await loadCatalogue();
   const { dim } = screen.style;
   const isColoured = dim("") !== "";
-  const command = agents["demo"]!.headless(["--home", env.userHome, ...(isColoured ? ["--color"] : [])])!;
-  const stream = await client.exec(box, { argv: [...command], stdin: false, timeoutMs: 60_000 });
+  const words = ["--home", env.userHome, ...(isColoured ? ["--color"] : [])];
+  const stream = await client.exec(box, {
+    argv: [...commandOf(agents["demo"]!, words).argv],
+    stdin: false,
+    timeoutMs: 60_000,
+  });
   const lines = new PlainLines();
   const show = (text: string) =>
     text && screen.streams.stdout.write(text.replaceAll(/^(?=[^])/gm, `  ${dim("│")} `));

@@ -17,6 +17,26 @@ export const networkFlags: Readonly<Record<string, FlagSpec>> = {
   learn: { type: "switch", summary: "Record what is wanted, for agentbox policy learn." },
 };
 
+/** How the agent works, with which model, and what it may spend. Each one is a key of the manifest. */
+const agentFlags: Readonly<Record<string, FlagSpec>> = {
+  autonomy: {
+    type: "text",
+    value: "LEVEL",
+    choices: ["ask", "edit", "full"],
+    summary: "What needs no question: ask, edit or full.",
+  },
+  model: { type: "text", value: "NAME", summary: "The model, such as claude-opus-4-8." },
+  "agent-version": { type: "text", value: "V", summary: "Exactly this version, such as 2.1.197." },
+  "budget-tokens": { type: "text", value: "N", summary: "Most tokens of the run, such as 500000." },
+  "budget-usd": { type: "text", value: "N", summary: "Most US dollars of the run, such as 2.50." },
+  option: {
+    type: "list",
+    short: "o",
+    value: "K=V",
+    summary: "Option of the agent, such as max_turns=20.",
+  },
+};
+
 /** What a box is made from; `run` and `create` share them. Each one is a key of the manifest. */
 export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   name: { type: "text", value: "NAME", summary: "Name of the box, such as team-app-backend." },
@@ -45,6 +65,7 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   disk: { type: "text", value: "SIZE", summary: "Most disk for workspace and home." },
   ttl: { type: "text", value: "TIME", summary: "Longest life of one run, such as 8h." },
   idle: { type: "text", value: "TIME", summary: "Stop after this long without activity." },
+  ...agentFlags,
   ...networkFlags,
   trust: { type: "text", value: "DIGEST", summary: "Agree to exactly these requests of the manifest." },
 };

@@ -1,12 +1,21 @@
 /** Every command, in the order help shows them. */
 import type { CommandSpec } from "../command.ts";
+import { agents } from "./agents.ts";
 import { boxes, look } from "./boxes.ts";
 import { host } from "./host.ts";
 import { network } from "./network.ts";
 import { project } from "./project.ts";
 import { work } from "./work.ts";
 
-export const commands: readonly CommandSpec[] = [...work, ...boxes, ...look, ...network, ...project, ...host];
+export const commands: readonly CommandSpec[] = [
+  ...work,
+  ...boxes,
+  ...look,
+  ...network,
+  ...project,
+  ...agents,
+  ...host,
+];
 
 export const findCommand = (name: string): CommandSpec | undefined =>
   commands.find((command) => command.name === name);

@@ -1,8 +1,12 @@
 import { z } from "zod";
 import { Box, MainSession } from "../box.ts";
 import { BoxEvent, EventType } from "../events.ts";
+import { AgentState, Verdict } from "../agent-events.ts";
+import { BudgetScope, BudgetStatus } from "../model/budget.ts";
+import { UsageTotals } from "../model/usage.ts";
 import { HostSummary } from "../network/egress.ts";
 import { NetworkPolicy } from "../network/policy.ts";
+import { InstalledTool } from "../tool.ts";
 import { ExecOp, Health, ServiceStatus, SessionStatus, StreamOutput } from "../link/messages.ts";
 
 export const ErrorAnswer = z.object({
@@ -34,6 +38,105 @@ export type Readiness = z.infer<typeof Readiness>;
 export const AfterMain = z.enum(["keep", "remove", "remove_if_unchanged"]);
 export type AfterMain = z.infer<typeof AfterMain>;
 
+/** What an agent is started for; the daemon makes the command from the catalogue. */
+export const StartRun = z.strictObject({
+  mode: z.enum(["interactive", "headless"]),
+  task: z.string().max(65_536).optional().describe("What to do; needed in headless mode."),
+  timeoutMs: z.int().positive().optional().describe("The agent must be done by then."),
+  cols: z.int().min(1).max(1000).default(120),
+  rows: z.int().min(1).max(1000).default(40),
+});
+export type StartRun = z.infer<typeof StartRun>;
+
+/** The next turn of a box's conversation, after its agent has ended or the box was stopped. */
+export const ResumeRun = StartRun.partial({ mode: true });
+export type ResumeRun = z.infer<typeof ResumeRun>;
+
+/** An agent as the CLI and the web form need it. */
+export const AgentInfo = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  kind: z.enum(["command", "agent"]),
+  origin: z.enum(["built-in", "user"]),
+  isHeadless: z.boolean(),
+  api: z.string().optional(),
+  defaultModel: z.string().optional(),
+  /** The version the catalogue was tested with. */
+  recommended: z.string().optional(),
+  /** The version a box gets now. */
+  pinned: z.string().optional(),
+  installed: z.array(InstalledTool),
+  options: z.record(z.string(), z.unknown()).describe("JSON Schema of the agent's options."),
+  hosts: z.array(z.string()),
+  traps: z.array(z.string()),
+});
+export type AgentInfo = z.infer<typeof AgentInfo>;
+
+export const InstallAgent = z.strictObject({
+  version: z.string().max(64).optional(),
+  from: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe("Path of an installed program, for agents that are on no registry."),
+  projectDir: z.string().optional().describe("Write the pin into this project's agentbox.lock, too."),
+  digest: z
+    .string()
+    .max(80)
+    .optional()
+    .describe("Install only content of this hash, as a lock file names it."),
+  keepPin: z.boolean().optional().describe("Leave the host's pin where it is, if there is one."),
+});
+export type InstallAgent = z.infer<typeof InstallAgent>;
+
+/** One line of the answer while an agent is being installed. */
+export const InstallStep = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("progress"), message: z.string() }),
+  z.object({ type: z.literal("done"), tool: InstalledTool }),
+  z.object({ type: z.literal("error"), error: ErrorAnswer.shape.error }),
+]);
+export type InstallStep = z.infer<typeof InstallStep>;
+
+export const AgentCheck = z.object({
+  agent: z.string(),
+  status: z.enum(["ready", "absent", "broken"]),
+  version: z.string().optional(),
+  detail: z.string(),
+  fix: z.string().optional(),
+});
+export type AgentCheck = z.infer<typeof AgentCheck>;
+
+export const UsageFilter = z.object({
+  box: z.string().max(64).optional(),
+  agent: z.string().max(64).optional(),
+  projectDir: z.string().max(4096).optional(),
+  from: z.coerce.number().int().min(0).optional(),
+  to: z.coerce.number().int().min(0).optional(),
+  by: z.enum(["box", "agent", "project", "model", "day"]).default("box"),
+});
+export const UsageAnswer = z.object({
+  totals: UsageTotals,
+  groups: z.array(z.object({ key: z.string(), totals: UsageTotals })),
+  pricesOf: z.string().describe("Date of the price table."),
+});
+export type UsageAnswer = z.infer<typeof UsageAnswer>;
+
+export const BudgetAnswer = z.object({
+  box: z.string(),
+  limits: z.array(BudgetStatus),
+  isExhausted: z.boolean(),
+});
+export type BudgetAnswer = z.infer<typeof BudgetAnswer>;
+
+/** Adds to the limits of a scope; `run` unless told. */
+export const RaiseBudget = z.strictObject({
+  scope: BudgetScope.optional(),
+  tokens: z.int().positive().optional(),
+  microUsd: z.int().positive().optional(),
+});
+export type RaiseBudget = z.infer<typeof RaiseBudget>;
+
 export const CreateBox = z.strictObject({
   name: z
     .string()
@@ -59,6 +162,7 @@ export const CreateBox = z.strictObject({
     .strict()
     .optional()
     .describe("Start the agent as the box's main session; its end ends the box."),
+  run: StartRun.optional().describe("Start the box's agent on a task, or for a person at a terminal."),
   start: z.boolean().default(true),
 });
 export type CreateBox = z.infer<typeof CreateBox>;
@@ -84,6 +188,10 @@ export const BoxSummary = z.object({
   sinceMs: z.int(),
   expiresAtMs: z.int().optional(),
   restarts: z.int(),
+  agentState: AgentState.optional(),
+  verdict: Verdict.optional(),
+  tokens: z.int().optional(),
+  costMicroUsd: z.int().optional(),
 });
 export type BoxSummary = z.infer<typeof BoxSummary>;
 

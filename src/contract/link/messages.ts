@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { SeedFile } from "../agent.ts";
 import { MainSession, ServiceSpec } from "../box.ts";
 
 /**
@@ -15,6 +16,8 @@ export interface BoxdConfig {
   hostname: string;
   workspace: string;
   env: Record<string, string>;
+  /** Directories at the end of everybody's PATH. */
+  path?: string[] | undefined;
   services: ServiceSpec[];
   /** TCP ports on which boxd stands for the names of the policy; without it the box has no way out. */
   network?: { ports: number[] } | undefined;
@@ -137,10 +140,24 @@ export type StreamOutput = z.infer<typeof StreamOutput>;
 
 // ---- control connection -----------------------------------------------------------------------------------
 
+/** Starts a session; files and links are put into the home first. */
+export interface SessionStart {
+  session: string;
+  spec: MainSession;
+  files?: readonly SeedFile[] | undefined;
+  /** Relative path in the home → absolute target. */
+  links?: Readonly<Record<string, string>> | undefined;
+  /** Nothing will ever be typed: the program's input is at its end from the start. */
+  hasNoInput?: boolean | undefined;
+  /** Lines of the hooks file are offered as the source `hooks`. */
+  hasHooks?: boolean | undefined;
+}
+
 /** Host → boxd. A request is answered once, with its id. */
 export type ControlRequest =
   | { type: "open"; id: string; op: StreamOp }
-  | { type: "request"; id: number; method: "session.start"; params: { session: string; spec: MainSession } }
+  | { type: "request"; id: number; method: "session.start"; params: SessionStart }
+  | { type: "request"; id: number; method: "session.input"; params: { session: string; text: string } }
   | { type: "request"; id: number; method: "session.signal"; params: { session: string; signal: string } }
   | { type: "request"; id: number; method: "health"; params: Record<string, never> }
   | { type: "request"; id: number; method: "network.ports"; params: { ports: number[] } }

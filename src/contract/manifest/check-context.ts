@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Problem } from "./finding.ts";
 import type { HostPlaces } from "./mount-paths.ts";
 import type { ManifestValues } from "./schema.ts";
@@ -6,6 +7,10 @@ import type { ManifestValues } from "./schema.ts";
 export interface CheckContext extends HostPlaces {
   /** Names in the catalogue. */
   readonly agents?: readonly string[] | undefined;
+  /** The options of each agent, by its name. */
+  readonly agentOptions?: Readonly<Record<string, z.ZodObject>> | undefined;
+  /** Names of model providers that other files have; the built-in ones are always known. */
+  readonly providers?: readonly string[] | undefined;
   readonly runtimes?: readonly string[] | undefined;
   /** Names of network presets. */
   readonly presets?: readonly string[] | undefined;

@@ -7,6 +7,7 @@ import {
   isWithin,
   normalizePath,
 } from "./mount-paths.ts";
+import type { Path } from "./path.ts";
 import type { MountEntry } from "./schema.ts";
 
 /** Stands for a home whose place is not known: nothing else is called so. */
@@ -15,7 +16,10 @@ const unknownHome = "/home/~";
 export const checkMounts: Check = ({ mounts = [] }, context) => {
   const targets = mounts.map(({ target }) => normalizePath(target));
   return mounts.flatMap((mount, index) => {
-    const problems = [...checkTarget(mount, index), ...checkSource(mount, index, context)];
+    const problems = [
+      ...checkTarget(mount, index),
+      ...checkSource(mount.source, ["mounts", index, "source"], context),
+    ];
     const target = targets[index]!;
     const other = targets.findIndex(
       (taken, i) => i < index && (isWithin(target, taken) || isWithin(taken, target)),
@@ -52,8 +56,8 @@ function checkTarget({ target }: MountEntry, index: number): Problem[] {
   return [{ code: "E023", path, message, hint: 'Choose a place of its own, such as "/data".' }];
 }
 
-function checkSource({ source }: MountEntry, index: number, context: CheckContext): Problem[] {
-  const path = ["mounts", index, "source"];
+/** A path of the host that a box is to see. */
+export function checkSource(source: string, path: Path, context: CheckContext): Problem[] {
   if (source.startsWith("~") && source !== "~" && !source.startsWith("~/")) {
     const message = `The source ${quote(source)} is the home of somebody else or not a path.`;
     return [

@@ -5,7 +5,7 @@ import type { LayerValues } from "./layers.ts";
  * project. So are memory, CPU and disk: no number is right for every machine.
  */
 export const manifestDefaults = {
-  agent: { name: "shell", args: [] },
+  agent: { name: "shell", autonomy: "full", args: [] },
   workspace: { carry: "none" },
   runtime: { name: "bubblewrap" },
   resources: { pids: 4_096 },
@@ -16,6 +16,7 @@ export const manifestDefaults = {
 
 /** The same for entries that have a name or a number of their own. */
 export const entryDefaults = {
+  mcpServers: { args: [], env: {}, transport: "http", headers: {} },
   mounts: { access: "read" },
   services: { after: [], ready_timeout: "60s", restart: "on-failure" },
   networkRules: { inspect: false, mode: "allow" },

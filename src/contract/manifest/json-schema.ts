@@ -47,6 +47,7 @@ function decorate(root: SchemaNode, defaults: Record<string, unknown>): void {
   }
   applyDefaults(root.properties?.["mounts"]?.items, entryDefaults.mounts);
   applyDefaults(entryOf(root.properties?.["services"]), entryDefaults.services);
+  applyDefaults(entryOf(root.properties?.["mcp"]?.properties?.["servers"]), entryDefaults.mcpServers);
   applyDefaults(root.properties?.["network"]?.properties?.["rules"]?.items, entryDefaults.networkRules);
 }
 

@@ -40,22 +40,28 @@ export interface EffectiveManifest {
 
 export const defaultLayer: ManifestLayer = { source: "default", values: manifestDefaults };
 
+/** What adds up over the layers instead of being replaced: the lists of [network], and entries with a name. */
+const adding = new Set(["agent.options", "model.aliases", "model.providers", "model.prices", "mcp.servers"]);
+const addsUp = (section: string, key: string): boolean =>
+  section === "network" || adding.has(`${section}.${key}`);
+
 /**
  * Later layers win key by key: `section.key` is the unit, so a service or a variable is replaced as a whole. Mounts
- * add up, and a later mount replaces an earlier one with the same target. The lists of [network] add up too; what
- * they mean together is decided in `core/policy`.
+ * add up, and a later mount replaces an earlier one with the same target. What the lists of [network] mean together
+ * is decided in `core/policy`, and which limits of [budget] hold in `core/resolve-budget.ts`.
  */
 export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManifest {
   const values: Record<string, Record<string, unknown>> = {};
   const origins = new Map<string, Origin>();
   const mounts = new Map<string, EffectiveMount>();
+  const agent = layers.findLast((layer) => layer.values.agent?.name !== undefined)?.values.agent?.name;
   for (const layer of layers) {
     forgetArguments(layer, values, origins);
-    const { mounts: added = [], ...sections } = layer.values;
+    const { mounts: added = [], ...sections } = valuesFor(agent, layer.values);
     for (const [section, entries] of Object.entries(sections)) {
       for (const [key, value] of Object.entries(entries ?? {})) {
         if (value === undefined) continue;
-        const before = section === "network" ? values[section]?.[key] : undefined;
+        const before = addsUp(section, key) ? values[section]?.[key] : undefined;
         values[section] = { ...values[section], [key]: addUp(before, value) };
         origins.set(formatPath([section, key]), originOf(layer, [section, key]));
       }
@@ -84,17 +90,27 @@ function addUp(before: unknown, value: unknown): unknown {
 const isTable = (value: unknown): value is object =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** Arguments belong to the agent they were written for: another agent's name drops those of the layers below. */
+/** Arguments, options and a version belong to one agent: another agent's name drops those of the layers below. */
 function forgetArguments(
   layer: ManifestLayer,
   values: Record<string, Record<string, unknown>>,
   origins: Map<string, Origin>,
 ): void {
   const name = layer.values.agent?.name;
-  const agent = values["agent"];
-  if (name === undefined || agent === undefined || agent["name"] === name) return;
+  if (name === undefined || values["agent"] === undefined || values["agent"]["name"] === name) return;
+  const { options: _options, version: _version, ...agent } = values["agent"];
   values["agent"] = { ...agent, args: manifestDefaults.agent.args };
   origins.set("agent.args", { source: "default" });
+  origins.delete("agent.options");
+  origins.delete("agent.version");
+}
+
+/** A model that a layer chose for the agent it names is not meant for another agent. */
+function valuesFor(agent: string | undefined, values: LayerValues): LayerValues {
+  const own = values.agent?.name;
+  if (values.model === undefined || own === undefined || own === agent) return values;
+  const { name: _name, provider: _provider, ...model } = values.model;
+  return { ...values, model };
 }
 
 function originOf(layer: ManifestLayer, path: readonly (string | number)[]): Origin {

@@ -1,8 +1,12 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { parseDuration } from "../../base/duration.ts";
+import { checkAgent } from "./check-agent.ts";
+import { checkBudget } from "./check-budget.ts";
 import { checkChoices } from "./check-choices.ts";
 import type { Check, CheckContext } from "./check-context.ts";
 import { checkEnv } from "./check-env.ts";
+import { checkMcp } from "./check-mcp.ts";
+import { checkModel, checkPrices } from "./check-model.ts";
 import { checkNetwork, checkRequest } from "./check-network.ts";
 import { checkMounts } from "./check-mounts.ts";
 import { checkServices } from "./check-services.ts";
@@ -34,13 +38,17 @@ export interface ParsedUserConfig {
   readonly findings: Finding[];
 }
 
+/** For sections that a person's own config has, too. */
+const sharedChecks: readonly Check[] = [checkAgent, checkModel, checkBudget, checkMcp, checkNetwork];
+
 const checks: readonly Check[] = [
+  ...sharedChecks,
   checkChoices,
   checkMounts,
   checkEnv,
   checkServices,
-  checkNetwork,
   checkRequest,
+  checkPrices,
 ];
 
 /** Reads `agentbox.toml`. The text is hostile: whatever it is, the answer is findings, never an exception. */
@@ -90,7 +98,7 @@ export function parseUserConfig(text: string, options: ParseOptions): ParsedUser
   const maxTtlMs = parseDuration(values.limits?.max_ttl ?? "");
   const semantic = [
     ...checkChoices(values, { ...options, maxTtlMs: maxTtlMs ?? options.maxTtlMs }),
-    ...checkNetwork(values, options),
+    ...sharedChecks.flatMap((check) => check(values, options)),
   ];
   const findings = orderFindings([
     ...first,
@@ -115,14 +123,18 @@ export function parseHostPolicy(
   return { layer: { source: "host policy", file: options.file, values, positions }, findings };
 }
 
-/** What a person typed, as a partial manifest → the layer that wins. Throws `input.invalid` at the first mistake. */
+/**
+ * What a person typed, as a partial manifest → the layer that wins. Throws `input.invalid` at the first mistake. The
+ * agent's options are read when the box is made: what is typed is text, and only the agent's schema tells a number
+ * from a name.
+ */
 export function parseFlags(flags: unknown, context: CheckContext = {}): ManifestLayer {
   const isTable = flags !== null && typeof flags === "object" && !Array.isArray(flags);
   const raw = isTable ? (flags as Record<string, unknown>) : {};
   const unsafe = isTable ? findUnsafeValue(raw, findHiddenInTyped) : undefined;
   const { problems, values } = unsafe
     ? { problems: [unsafe], values: {} }
-    : checkDocument({ ...raw, version: 1 }, context);
+    : checkDocument({ ...raw, version: 1 }, { ...context, agentOptions: undefined });
   const finding = problems
     .map((p) => placeProblem(p, new TomlPositions()))
     .find((f) => f.severity === "error");

@@ -38,7 +38,7 @@ describe("generated documents", () => {
 
   it("show an example that is valid", () => {
     const example = /```toml\n([^`]*)```/.exec(manifestReference())![1]!;
-    expect(parseManifest(example, { file: "example", agents: ["shell"] }).findings).toEqual([]);
+    expect(parseManifest(example, { file: "example", agents: ["claude"] }).findings).toEqual([]);
   });
 });
 

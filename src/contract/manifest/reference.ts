@@ -34,7 +34,11 @@ const example = `\`\`\`toml
 version = 1
 
 [agent]
-name = "shell"
+name = "claude"
+autonomy = "full"
+
+[budget.run]
+tokens = 2000000
 
 [resources]
 memory = "2GiB"
@@ -77,7 +81,8 @@ A duration is a number with a unit (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`), such as
 \`MiB\`, \`GiB\`, \`TiB\`, or \`KB\`, \`MB\`, \`GB\`, \`TB\`), such as \`"2GiB"\`.
 
 A manifest found in a repository is a request: its mounts, the host variables it asks for, a mounted
-workspace and the hosts it wants to reach need a person's yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
+workspace, the hosts it wants to reach, model providers of its own and skills from outside the project need a person's
+yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
 
 ${example}
 ${sections}
@@ -89,7 +94,7 @@ ${reserved.join("\n")}
 
 # The user config: config.toml in AGENTBOX_HOME
 
-It may hold the sections ${shared.map((name) => code(`[${name}]`)).join(", ")} as a person's own defaults, and two more:
+It may hold the sections ${shared.map((name) => code(`[${name}]`)).join(", ")} as a person's own defaults, \`model.prices\`, and one section more:
 
 ${own.map(sectionTable).join("\n")}
 # The host policy: /etc/agentbox/policy.toml

@@ -35,6 +35,32 @@ const service = fc.record({
 });
 const manifest = fc.record({
   agent: some(fc.record({ name: fc.constant("shell"), args: some(fc.array(text, { maxLength: 4 })) })),
+  model: some(
+    fc.record({
+      name: some(fc.constantFrom("some-model", "a/b:c")),
+      aliases: some(fc.dictionary(serviceName, fc.constantFrom("some-model", "x"))),
+      providers: some(
+        fc.dictionary(
+          serviceName,
+          fc.constant({ api: "openai" as const, base_url: "https://models.example.org" }),
+          { maxKeys: 3 },
+        ),
+      ),
+    }),
+  ),
+  budget: some(
+    fc.record({
+      run: some(fc.integer({ min: 1, max: 1e12 }).map((tokens) => ({ tokens }))),
+      day: some(fc.double({ min: 0.000_001, max: 1e6, noNaN: true }).map((usd) => ({ usd }))),
+    }),
+  ),
+  mcp: some(
+    fc.record({
+      servers: fc.dictionary(serviceName, fc.record({ command: fc.constant("npx"), args: fc.array(text) }), {
+        maxKeys: 3,
+      }),
+    }),
+  ),
   workspace: some(fc.record({ mode: fc.constantFrom("clone", "copy", "empty", "mount") })),
   resources: some(
     fc.record({

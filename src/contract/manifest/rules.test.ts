@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { agentCases } from "./agent-cases.fixture.ts";
 import { hasErrors } from "./finding.ts";
 import { type RuleCase, networkCases, v1 } from "./network-cases.fixture.ts";
 import { parseManifest } from "./parse.ts";
@@ -8,6 +10,10 @@ import { manifestRules, type RuleCode } from "./rules.ts";
 const context = {
   file: "agentbox.toml",
   agents: ["shell", "demo"],
+  agentOptions: {
+    demo: z.strictObject({ speed: z.enum(["slow", "fast"]).optional(), turns: z.int().min(1).optional() }),
+  },
+  providers: ["mine"],
   runtimes: ["memory", "bubblewrap"],
   userHome: "/home/ada",
   agentboxHome: "/home/ada/.agentbox",
@@ -83,14 +89,21 @@ const cases: Record<RuleCode, RuleCase> = {
       [v1('[resources]\nmemroy = "2GiB"'), 3, 1],
       [v1("[agnet]"), 2, 1],
       [mount("data", "/data", "mode = 1"), 5, 1],
+      [v1("budget.usd = 1"), 2, 1],
+      [v1('[agent]\nname = "demo"\n[agent.options]\nsped = "slow"'), 5, 1],
     ],
-    good: [v1('[resources]\nmemory = "2GiB"')],
+    good: [
+      v1('[resources]\nmemory = "2GiB"'),
+      v1('[agent]\nname = "demo"\noptions = { speed = "slow", turns = 3 }'),
+      // Whose options they are is not known here.
+      v1('[agent]\noptions = { sped = "slow" }'),
+    ],
   },
   E010: {
     bad: [
       [v1("[secrets]"), 2, 1],
       [v1("[security.exceptions]"), 2, 1],
-      [v1("budget.usd = 1"), 2, 1],
+      [v1("placement.host = 1"), 2, 1],
     ],
     good: [v1("[agent]")],
   },
@@ -100,6 +113,8 @@ const cases: Record<RuleCode, RuleCase> = {
       [v1("env = 3"), 2, 7],
       [v1("[env]\nA = 1"), 3, 5],
       [v1("[agent]\nname = 1979-05-27"), 3, 8],
+      [v1('[agent]\nname = "demo"\noptions.turns = "3"'), 4, 17],
+      [v1("[agent]\noptions.turns = [3]"), 3, 17],
     ],
     good: [v1("[resources]\npids = 100")],
   },
@@ -107,6 +122,8 @@ const cases: Record<RuleCode, RuleCase> = {
     bad: [
       [v1('[workspace]\nmode = "clown"'), 3, 8],
       [v1('[lifecycle]\nrestart = "sometimes"'), 3, 11],
+      [v1('[agent]\nautonomy = "all"'), 3, 12],
+      [v1('[agent]\nname = "demo"\noptions.speed = "slwo"'), 4, 17],
     ],
     good: [v1('[workspace]\nmode = "clone"')],
   },
@@ -114,8 +131,10 @@ const cases: Record<RuleCode, RuleCase> = {
     bad: [
       [v1('[[mounts]]\nsource = "data"'), 2, 1],
       [v1("[services.web]"), 2, 1],
+      [v1('[model.providers.local]\napi = "openai"'), 2, 1],
+      [v1('[model.providers.local]\nbase_url = "https://models.example.org"'), 2, 1],
     ],
-    good: [mount("data", "/data")],
+    good: [mount("data", "/data"), v1('[model.providers.openai]\nkey_env = "MY_KEY"')],
   },
   E014: {
     bad: [
@@ -124,6 +143,10 @@ const cases: Record<RuleCode, RuleCase> = {
       [v1("[resources]\ncpus = -1"), 3, 8],
       [v1('[resources]\nmemory = "15MiB"'), 3, 10],
       [v1('[lifecycle]\nttl = "0s"'), 3, 7],
+      [v1("[budget.run]\ntokens = 0"), 3, 10],
+      [v1("[budget.run]\nusd = -1"), 3, 7],
+      [v1('[agent]\nname = "demo"\noptions.turns = 0'), 4, 17],
+      [v1(`[agent]\ninstructions = "${"x".repeat(32_769)}"`), 3, 16],
       [service("ready = { port = 70000 }"), 4, 18],
     ],
     good: [v1('[resources]\npids = 8\ncpus = 0.5\nmemory = "16MiB"')],
@@ -150,6 +173,7 @@ const cases: Record<RuleCode, RuleCase> = {
       [v1('[env]\n"MY-VAR" = "x"'), 3, 1],
       [v1('[env]\n1A = "x"'), 3, 1],
       [v1('[env]\nA = { from_host = "B C" }'), 3, 19],
+      [v1('[model.providers.openai]\nkey_env = "MY KEY"'), 3, 11],
     ],
     good: [v1('[env]\nMY_VAR = "x"')],
   },
@@ -214,8 +238,12 @@ const cases: Record<RuleCode, RuleCase> = {
       "/proc/1",
       "/var/run/docker.sock",
       "/run",
-    ].map((source) => [mount(source, "/data"), 3, 10] as const),
+    ].flatMap((source) => [
+      [mount(source, "/data"), 3, 10] as const,
+      [v1(`[agent]\nskills = "${source}"`), 3, 10] as const,
+    ]),
     good: [
+      v1('[agent]\nskills = "./skills"'),
       mount("~/data", "/data"),
       mount("/home/ada/x", "/data"),
       mount("../data", "/data"),
@@ -260,6 +288,7 @@ const cases: Record<RuleCode, RuleCase> = {
     good: [v1('[services.web]\ncommand = ["true"]')],
   },
   ...networkCases,
+  ...agentCases,
   W001: {
     bad: [
       [v1('[lifecycle]\nttl = "1h"\nidle = "2h"'), 4, 8],
@@ -277,6 +306,7 @@ const cases: Record<RuleCode, RuleCase> = {
     bad: [
       [v1('[workspace]\nmode = "copy"\ncarry = "dirty"'), 4, 9],
       [v1('[[network.rules]]\nhost = "example.org"\nexpires = "2029-12-31T23:59:59Z"'), 4, 11],
+      [v1('[mcp.servers.docs]\ncommand = "serve"\nheaders = { A = "b" }'), 4, 1],
     ],
     good: [v1('[workspace]\nmode = "clone"\ncarry = "dirty"')],
   },
@@ -313,6 +343,8 @@ describe("findings", () => {
     expect(hintOf(v1("[agnet]"))).toBe('Did you mean "agent"?');
     expect(hintOf(v1('[agent]\nname = "shel"'))).toBe('Did you mean "shell"?');
     expect(hintOf(service("redy_timeout = '1s'"))).toBe('Did you mean "ready_timeout"?');
+    expect(hintOf(v1('[agent]\nname = "demo"\noptions.sped = "slow"'))).toBe('Did you mean "speed"?');
+    expect(hintOf(v1('[model]\nprovider = "antropic"'))).toBe('Did you mean "anthropic"?');
     expect(hintOf(v1("[env]\nA = { from_hots = 'B' }"))).toBeDefined();
   });
 

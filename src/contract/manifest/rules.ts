@@ -55,7 +55,7 @@ export const manifestRules = {
   E010: {
     title: "A section is reserved for a later version",
     why: "The name has its meaning already; ignoring it now would promise a protection that is not there.",
-    example: "version = 1\n[budget]\nusd = 5",
+    example: "version = 1\n[secrets]",
   },
   E011: {
     title: "A value has the wrong type",
@@ -219,6 +219,71 @@ export const manifestRules = {
     why: "The bound is what a project is kept within, so only the user config and the host policy have it.",
     example: 'version = 1\n[network]\nonly = ["example.org"]',
   },
+  E043: {
+    title: "The address of a model provider cannot be read",
+    why: "It gets everything the agent reads. A user, a query or a fragment in it would make it mean something else.",
+    example: 'version = 1\n[model.providers.local]\napi = "openai"\nbase_url = "localhost:11434"',
+  },
+  E044: {
+    title: "A model provider on the internet is spoken to without encryption",
+    why: "The key and the whole conversation would travel in the clear; http is for this computer and its own network.",
+    example: 'version = 1\n[model.providers.far]\napi = "openai"\nbase_url = "http://models.example.org"',
+  },
+  E045: {
+    title: "The address of a model provider is never opened",
+    why: "Link-local addresses, where clouds keep credentials, and AgentBox's own names are no model provider.",
+    example: 'version = 1\n[model.providers.meta]\napi = "openai"\nbase_url = "http://169.254.169.254"',
+  },
+  E046: {
+    title: "The name of a model provider cannot be used",
+    why: "The box reaches the provider under this name.",
+    example: 'version = 1\n[model.providers.My_LLM]\napi = "openai"\nbase_url = "https://models.example.org"',
+  },
+  E047: {
+    title: "The model provider is not known",
+    why: "The agent would have no model.",
+    example: 'version = 1\n[model]\nprovider = "antropic"',
+  },
+  E048: {
+    title: "A project sets prices",
+    why: "Budgets of money are held by these prices, so a project that sets them could spend what it likes.",
+    example: "version = 1\n[model.prices.some-model]\ninput = 0\noutput = 0",
+  },
+  E049: {
+    title: "A budget limits nothing",
+    why: "It reads like a limit and is none.",
+    example: "version = 1\n[budget.run]",
+  },
+  E050: {
+    title: "An MCP server is not exactly one of command and url",
+    why: "With two there is no saying which one is meant, with none there is no server.",
+    example: 'version = 1\n[mcp.servers.files]\ncommand = "serve"\nurl = "https://mcp.example.org"',
+  },
+  E051: {
+    title: "The name of an MCP server cannot be used",
+    why: "Agents make the names of tools from it.",
+    example: 'version = 1\n[mcp.servers."my files"]\ncommand = "serve"',
+  },
+  E052: {
+    title: "The address of an MCP server cannot be used",
+    why: "It must be one that every agent reads in the same way.",
+    example: 'version = 1\n[mcp.servers.docs]\nurl = "ftp://mcp.example.org"',
+  },
+  E053: {
+    title: "The version of the agent is not a version",
+    why: "A pin names one version; a tag such as latest or a range would be another one tomorrow.",
+    example: 'version = 1\n[agent]\nversion = "latest"',
+  },
+  E054: {
+    title: "The model is not among those that are allowed",
+    why: "Every request of the agent would be refused.",
+    example: 'version = 1\n[model]\nname = "large"\nallow = ["small-*"]',
+  },
+  E055: {
+    title: "A header cannot be used",
+    why: "A line break or a special character in a header changes the request around it.",
+    example: 'version = 1\n[mcp.servers.docs]\nurl = "https://mcp.example.org"\nheaders = { "a b" = "c" }',
+  },
   W001: {
     title: "The idle time is not shorter than the time to live",
     why: "The box always ends before it could be idle for so long.",
@@ -243,6 +308,11 @@ export const manifestRules = {
     title: "A setting has no effect here",
     why: "It reads as if it did something.",
     example: 'version = 1\n[workspace]\nmode = "copy"\ncarry = "dirty"',
+  },
+  W006: {
+    title: "An MCP server is reached in the clear",
+    why: "Whoever is on the way can read and change what the agent gets from it.",
+    example: 'version = 1\n[mcp.servers.docs]\nurl = "http://mcp.example.org"',
   },
 } as const satisfies Record<string, ManifestRule>;
 

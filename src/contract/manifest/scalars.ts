@@ -12,6 +12,10 @@ const envNamePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const methodPattern = /^[A-Z][A-Z-]{0,31}$/;
 const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 const serviceNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
+const mcpNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const headerPattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+/** SECURITY: it becomes a part of paths and of what a registry is asked for; a tag such as latest is no pin. */
+const versionPattern = /^\d[A-Za-z0-9.+-]{0,63}$/;
 
 /** Short enough to be read without harm; a longer number is not a duration anybody means. */
 const maxScalar = 64;
@@ -35,6 +39,14 @@ export const Size = z
 export const EnvName = z.string().max(256, rule("E020")).regex(envNamePattern, rule("E020"));
 export const ServiceName = z.string().regex(serviceNamePattern, rule("E027"));
 export const ExceptionName = z.string().regex(serviceNamePattern, rule("E041"));
+/** It is the first segment of the path under which the box reaches the provider. */
+export const ProviderName = z.string().regex(serviceNamePattern, rule("E046"));
+export const McpName = z.string().regex(mcpNamePattern, rule("E051"));
+export const HeaderName = z.string().regex(headerPattern, rule("E055"));
+export const Version = z.string().regex(versionPattern, rule("E053"));
+/** Names of models have slashes, colons and dots in them. */
+export const ModelName = z.string().min(1).max(200);
+export const Address = z.string().min(1).max(2_048);
 /** Longer than any host, shorter than any harm; what it says is checked by its own rules. */
 export const Host = z.string().min(1).max(512);
 export const Method = z.string().regex(methodPattern, rule("E038"));

@@ -104,6 +104,7 @@ const words: Record<string, string> = {
   string: "a text",
   int: "a whole number",
   number: "a number",
+  boolean: "true or false",
 };
 
 function wrongType(path: Path, value: unknown, expected: readonly string[]): Problem {
@@ -147,7 +148,7 @@ const ruleTexts = {
   },
   E020: {
     message: (_path: string, value: unknown, key: string) =>
-      `${quote(typeof value === "string" && key === "from_host" ? value : key)} cannot be the name of an environment variable.`,
+      `${quote(typeof value === "string" && (key === "from_host" || key === "key_env") ? value : key)} cannot be the name of an environment variable.`,
     hint: "Use letters, digits and underscores, and no digit first.",
   },
   E027: {
@@ -167,6 +168,24 @@ const ruleTexts = {
     message: (_path: string, _value: unknown, key: string) =>
       `${quote(key)} cannot be the name of an exception.`,
     hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
+  },
+  E046: {
+    message: (_path: string, value: unknown, key: string) =>
+      `${quote(typeof value === "string" ? value : key)} cannot be the name of a model provider.`,
+    hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
+  },
+  E051: {
+    message: (_path: string, _value: unknown, key: string) =>
+      `${quote(key)} cannot be the name of an MCP server.`,
+    hint: "Use up to 64 letters, digits, hyphens and underscores, and a letter or digit first.",
+  },
+  E053: {
+    message: (path: string, value: unknown) => `${path} is ${quote(value)}, which is not a version.`,
+    hint: 'Write the exact version, such as "2.1.197"; agentbox agents ls shows which there are.',
+  },
+  E055: {
+    message: (_path: string, _value: unknown, key: string) => `${quote(key)} cannot be the name of a header.`,
+    hint: "Use letters, digits and hyphens.",
   },
 } as const;
 type TextRule = keyof typeof ruleTexts;

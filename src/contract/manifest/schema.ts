@@ -1,16 +1,13 @@
 import { z } from "zod";
 import { RestartPolicy } from "../box.ts";
+import { AgentSection } from "./agent-section.ts";
+import { BudgetSection } from "./budget-section.ts";
+import { McpSection } from "./mcp-section.ts";
+import { ModelSection } from "./model-section.ts";
 import { NetworkSection } from "./network-section.ts";
 import { Duration, EnvName, PathText, ServiceName, Size, Text, Word } from "./scalars.ts";
 
 const Command = z.union([Text, z.array(Text).max(1_024)]);
-
-const AgentSection = z
-  .strictObject({
-    name: Word.optional().describe("The agent to run, by its name in the catalogue."),
-    args: z.array(Text).max(10_000).optional().describe("Arguments the agent is started with."),
-  })
-  .describe("Which agent works in the box.");
 
 const WorkspaceSection = z
   .strictObject({
@@ -116,6 +113,9 @@ const LifecycleSection = z
 /** The sections in the order they are documented and written. */
 export const manifestSections = {
   agent: AgentSection,
+  model: ModelSection,
+  budget: BudgetSection,
+  mcp: McpSection,
   workspace: WorkspaceSection,
   runtime: RuntimeSection,
   resources: ResourcesSection,
@@ -135,6 +135,9 @@ export const Manifest = z
   .strictObject({
     version: z.literal(1).describe("Version of the manifest's form."),
     agent: manifestSections.agent.optional(),
+    model: manifestSections.model.optional(),
+    budget: manifestSections.budget.optional(),
+    mcp: manifestSections.mcp.optional(),
     workspace: manifestSections.workspace.optional(),
     runtime: manifestSections.runtime.optional(),
     resources: manifestSections.resources.optional(),
@@ -145,7 +148,7 @@ export const Manifest = z
     network: manifestSections.network.optional(),
   })
   .describe(
-    "The contract of a box: what runs in it, on what, with which limits, what it may see of the host, and what it may reach.",
+    "The contract of a box: what runs in it, on what, with which limits, what it may see of the host, what it may reach, and what it may spend.",
   );
 export type Manifest = z.infer<typeof Manifest>;
 
@@ -158,8 +161,6 @@ export type ManifestValues = Omit<Manifest, "version">;
 /** Names that have a meaning to come. They are refused by name, so that no file can rely on their being ignored. */
 export const reservedSections = {
   secrets: "which secrets may be used",
-  budget: "how much may be spent",
-  mcp: "which MCP servers are offered",
   placement: "where the box runs",
   adapters: "how other systems are connected",
   observability: "what is recorded",
@@ -168,3 +169,4 @@ export const reservedSections = {
 
 export const maxEnvVariables = 256;
 export const maxServices = 64;
+export const maxMcpServers = 64;

@@ -8,6 +8,9 @@ const LimitsSection = z
 
 export const userConfigSections = {
   agent: manifestSections.agent,
+  model: manifestSections.model,
+  budget: manifestSections.budget,
+  mcp: manifestSections.mcp,
   workspace: manifestSections.workspace,
   runtime: manifestSections.runtime,
   resources: manifestSections.resources,
@@ -20,6 +23,9 @@ export const userConfigSections = {
 export const UserConfig = z
   .strictObject({
     agent: userConfigSections.agent.optional(),
+    model: userConfigSections.model.optional(),
+    budget: userConfigSections.budget.optional(),
+    mcp: userConfigSections.mcp.optional(),
     workspace: userConfigSections.workspace.optional(),
     runtime: userConfigSections.runtime.optional(),
     resources: userConfigSections.resources.optional(),

@@ -1,4 +1,5 @@
 import type { Box } from "../../contract/box.ts";
+import { modelHost, modelPort } from "../../contract/model/api.ts";
 import { type NetworkPolicy, type NetworkRule, noNetwork } from "../../contract/network/policy.ts";
 import type { Core } from "../context.ts";
 
@@ -13,9 +14,22 @@ const grantsOf = async (
 ): Promise<readonly NetworkRule[]> =>
   projectDir === undefined ? [] : core.ports.store.listGrants(projectDir);
 
-function withGrants({ network = noNetwork }: Box, grants: readonly NetworkRule[]): NetworkPolicy {
-  return { ...network, rules: [...network.rules, ...grants] };
+function withGrants({ network = noNetwork, spec }: Box, grants: readonly NetworkRule[]): NetworkPolicy {
+  const builtIn = spec.model === undefined ? [] : [modelRule];
+  return { ...network, rules: [...network.rules, ...grants, ...builtIn] };
 }
+
+/** The model gateway is reached by every box that has a model; what it may ask there is decided there. */
+const modelRule: NetworkRule = {
+  id: "built-in:model",
+  origin: { layer: "built-in" },
+  mode: "allow",
+  host: { name: modelHost, isWildcard: false },
+  ports: [modelPort],
+  methods: [],
+  paths: [],
+  inspect: true,
+};
 
 /** Puts it in force at the gate, if the box is live here, and lets boxd stand for its ports. */
 export async function applyPolicy(core: Core, { name, incarnation, projectDir }: Box): Promise<void> {

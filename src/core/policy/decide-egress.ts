@@ -70,9 +70,14 @@ function hardDenial(policy: NetworkPolicy, host: CanonicalHost, facts: EgressFac
     return forbiddenRange(host.address, facts.hostAddresses) === undefined
       ? "raw_address"
       : "forbidden_range";
+  if (hasBuiltIn(policy, host.name)) return undefined;
   if (!isOwnName(host.name)) return reservedName(host.name) === undefined ? undefined : "reserved_name";
   return policy.exceptions.some(({ name }) => name === host.name) ? "wrong_port" : "reserved_name";
 }
+
+/** A host that is part of AgentBox itself, such as the model gateway: it is no place on any network. */
+const hasBuiltIn = (policy: NetworkPolicy, name: string): boolean =>
+  policy.rules.some((rule) => rule.origin.layer === "built-in" && rule.host.name === name);
 
 function decideByRules(
   policy: NetworkPolicy,
@@ -89,7 +94,10 @@ function decideByRules(
   if (denial) return deny(host, "rule_denies", denial);
   const isBound = ({ rules }: NetworkPolicy["bounds"][number]): boolean =>
     rules.some((rule) => isLive(rule, nowMs) && matchesHost(rule.host, host) && coversPort(rule, port));
-  if (!policy.bounds.every((bound) => bound.rules.length === 0 || isBound(bound)))
+  if (
+    !hasBuiltIn(policy, host) &&
+    !policy.bounds.every((bound) => bound.rules.length === 0 || isBound(bound))
+  )
     return deny(host, "outside_bound");
 
   const permits = here.filter(({ mode }) => mode !== "deny");

@@ -15,7 +15,7 @@ import type {
   NetworkRule,
 } from "../../contract/network/policy.ts";
 import type { Logger } from "../../host/logger.ts";
-import type { GateBox, GateListener } from "../../ports/gate.ts";
+import type { GateBox, GateListener, InternalHost } from "../../ports/gate.ts";
 import { HostTotals } from "./host-totals.ts";
 import type { GateLimits } from "./limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
@@ -32,6 +32,7 @@ export interface BoxEgressOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: GateLimits;
+  readonly internalHosts: ReadonlyMap<string, InternalHost>;
 }
 
 /** A verdict with the questions answered. */
@@ -116,6 +117,11 @@ export class BoxEgress {
 
   get nowMs(): number {
     return this.#options.clock.monotonicMs();
+  }
+
+  /** Who serves a judged name in place of a server; undefined: it is a server's. */
+  internalHost(host: string): InternalHost | undefined {
+    return this.#options.internalHosts.get(host);
   }
 
   summary(): readonly HostSummary[] {

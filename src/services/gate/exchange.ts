@@ -5,21 +5,22 @@
 import {
   type ClientRequest,
   type IncomingMessage,
-  type OutgoingHttpHeader,
   type ServerResponse,
   request as httpRequest,
 } from "node:http";
-import type { Http2ServerResponse } from "node:http2";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "../../base/errors.ts";
 import type { DenyReason } from "../../contract/network/policy.ts";
+import type { InternalHost } from "../../ports/gate.ts";
 import { namesTarget, parseAbsoluteTarget, parseAuthority } from "./authority.ts";
 import { type Decision, type Settled, withoutQuery } from "./box-egress.ts";
 import type { Caller } from "./caller.ts";
-import { type Denial, denialAnswer } from "./denial.ts";
+import type { Denial } from "./denial.ts";
 import { failureReason } from "./dialer.ts";
+import { type VisitCount, visitHost } from "./internal-visit.ts";
 import type { GateLimits } from "./limits.ts";
+import { type OutboundResponse, writeDenial, writeHints, writeServerHead } from "./outbound-response.ts";
 import { pump } from "./pump.ts";
 import {
   type InboundRequest,
@@ -29,10 +30,9 @@ import {
   readRequestHead,
   toHttp2Headers,
   trailerFields,
+  upgradeText,
 } from "./request-head.ts";
 import { joinSockets, openTunnel } from "./tunnel.ts";
-
-export type OutboundResponse = ServerResponse | Http2ServerResponse;
 
 type Allowed = Extract<Settled, { outcome: "allow" }>;
 
@@ -62,6 +62,8 @@ export class Exchange {
   #target: Target | undefined;
   #settled: Allowed | undefined;
   #upstream: ClientRequest | undefined;
+  /** An internal host answers, and this is what has passed. */
+  #visit: (() => VisitCount) | undefined;
   #untrack: () => void = () => undefined;
   #cancelBodyTimer: () => void = () => undefined;
   #bytesOut = 0;
@@ -116,7 +118,40 @@ export class Exchange {
       exception: settled.exception,
       close: (reason) => this.#abort(reason),
     });
-    this.#send();
+    const internal = egress.internalHost(settled.host);
+    // SECURITY: a name of the gate's own is never looked up outside, however the program speaks.
+    if (internal === undefined) this.#send();
+    else if ("stream" in this.#request || "stream" in this.#response) this.#deny("not_http", settled);
+    else this.#serve(internal, this.#request, this.#response);
+  }
+
+  #serve(host: InternalHost, request: IncomingMessage, response: ServerResponse): void {
+    const { box } = this.#caller.egress;
+    const upgrade = this.#upgrade;
+    // Whoever serves it sees the path that was judged, also when the program spoke to us as to a proxy.
+    request.url = this.#target!.path;
+    const timer = this.#watchBody();
+    request.on("end", () => clearTimeout(timer));
+    if (upgrade !== undefined) this.#endUpgraded = () => upgrade.socket.destroy();
+    this.#visit = visitHost(
+      host,
+      { box, request, response, upgrade },
+      {
+        onRequestBytes: () => timer.refresh(),
+        onUpgradeEnd: () => {
+          this.#record();
+          this.#over();
+        },
+      },
+    );
+    if (upgrade !== undefined) clearTimeout(timer);
+  }
+
+  /** A body that stops coming ends its request; the result is refreshed by what comes. */
+  #watchBody(): NodeJS.Timeout {
+    const timer = setTimeout(() => this.#abort("limit"), this.#limits.requestBodyIdleMs).unref();
+    this.#cancelBodyTimer = () => clearTimeout(timer);
+    return timer;
   }
 
   /** Head and target, or why they cannot be taken. */
@@ -166,7 +201,9 @@ export class Exchange {
       else this.#fail(error);
     });
     upstream.on("continue", () => this.#response.writeContinue());
-    upstream.on("information", ({ statusCode, rawHeaders }) => this.#informational(statusCode, rawHeaders));
+    upstream.on("information", ({ statusCode, rawHeaders }) => {
+      if (this.#status === undefined) writeHints(this.#response, statusCode, rawHeaders);
+    });
     upstream.on("upgrade", (answer, socket, rest) => {
       if (isUpgrade) return this.#join(answer, socket, rest);
       // Nobody asked for another protocol, and Node tells nobody else that there will be no answer.
@@ -180,16 +217,10 @@ export class Exchange {
   #sendBody(upstream: ClientRequest): void {
     upstream.flushHeaders();
     const request = this.#request;
-    let timer: NodeJS.Timeout | undefined;
-    const arm = (): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => this.#abort("limit"), this.#limits.requestBodyIdleMs).unref();
-    };
-    this.#cancelBodyTimer = () => clearTimeout(timer);
-    arm();
+    const timer = this.#watchBody();
     pump(request, upstream, (bytes) => {
       this.#bytesOut += bytes;
-      timer?.refresh();
+      timer.refresh();
     });
     request.on("end", () => {
       clearTimeout(timer);
@@ -209,7 +240,8 @@ export class Exchange {
       if (!answer.complete) this.#fail(undefined);
     });
     try {
-      this.#writeHead(this.#status, answer.statusMessage ?? "", headers);
+      const message = answer.statusMessage ?? "";
+      writeServerHead(response, { status: this.#status, message, headers }, this.#upgrade !== undefined);
     } catch (error) {
       return this.#fail(error);
     }
@@ -232,42 +264,16 @@ export class Exchange {
     this.#request.resume();
   }
 
-  #writeHead(status: number, message: string, headers: string[]): void {
-    const response = this.#response;
-    if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));
-    else {
-      // The answer is the server's: no Date or Connection of ours beyond what framing needs.
-      response.sendDate = false;
-      if (this.#upgrade !== undefined) headers.push("Connection", "close");
-      response.writeHead(status, message, headers);
-    }
-  }
-
-  #informational(status: number, rawHeaders: readonly string[]): void {
-    if (status !== 103 || this.#status !== undefined) return;
-    const hints = toHttp2Headers(answerHeaders(rawHeaders));
-    if (hints["link"] === undefined) return;
-    try {
-      this.#response.writeEarlyHints({ ...hints, link: hints["link"] });
-    } catch {
-      // Node takes only links of one form; a hint that it does not take is not passed on.
-    }
-  }
-
   /** A WebSocket: judged once as its GET, then passed through. */
   #join(answer: IncomingMessage, upstream: Duplex, rest: Buffer): void {
     const { socket, head } = this.#upgrade!;
     this.#status = answer.statusCode ?? 101;
-    const lines = [`HTTP/1.1 ${this.#status} ${answer.statusMessage ?? ""}`, "Connection: Upgrade"];
-    const headers = answerHeaders(answer.rawHeaders);
-    for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
-    lines.push("Upgrade: websocket");
     const server = upstream as Socket;
     const before = { out: server.bytesWritten, in: server.bytesRead - rest.length };
     // The answer object is not what speaks on the socket from here on.
     this.#response.removeAllListeners("close");
     if ("detachSocket" in this.#response) this.#response.detachSocket(socket as Socket);
-    socket.write(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+    socket.write(upgradeText(answer), "latin1");
     if (rest.length > 0) server.unshift(rest);
     if (head.length > 0) socket.unshift(head);
     const count = (): void => {
@@ -301,7 +307,9 @@ export class Exchange {
     this.#record(reason);
     if (this.#endUpgraded) return;
     this.#upstream?.destroy();
-    if (reason === undefined || this.#response.headersSent) this.#destroyClient();
+    // An internal host may be about to answer itself, and must not find its answer taken.
+    const isTaken = this.#visit !== undefined || this.#response.headersSent;
+    if (reason === undefined || isTaken) this.#destroyClient();
     else this.#answer(this.#denial(reason));
   }
 
@@ -321,16 +329,7 @@ export class Exchange {
   }
 
   #answer(denial: Denial): void {
-    const response = this.#response;
-    if (response.destroyed || response.headersSent) return;
-    const { status, headers, body } = denialAnswer(denial);
-    // The server's head may have failed half-way; nothing of it belongs to our answer.
-    for (const name of response.getHeaderNames()) response.removeHeader(name);
-    if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));
-    // What is left of the request is not read, so the connection cannot carry another.
-    else response.writeHead(status, [...headers, "connection", "close"] as OutgoingHttpHeader[]);
-    response.end(this.#request.method === "HEAD" ? "" : body);
-    this.#request.resume();
+    writeDenial(this.#request, this.#response, denial);
   }
 
   #denial(reason: DenyReason): Denial {
@@ -373,6 +372,7 @@ export class Exchange {
       bytesOut: this.#bytesOut,
       bytesIn: this.#bytesIn,
       status: this.#status,
+      ...this.#visit?.(),
     });
   }
 

@@ -11,9 +11,10 @@ import { systemCode } from "../../base/errors.ts";
 import type { DenyReason } from "../../contract/network/policy.ts";
 import { type Caller, markSocket, readCaller } from "./caller.ts";
 import { denialText } from "./denial.ts";
-import { Exchange, type OutboundResponse } from "./exchange.ts";
+import { Exchange } from "./exchange.ts";
 import type { LeafContexts } from "./leaf-contexts.ts";
 import type { GateLimits } from "./limits.ts";
+import type { OutboundResponse } from "./outbound-response.ts";
 import type { InboundRequest } from "./request-head.ts";
 
 export type AcceptConnect = (caller: Caller, authority: string, socket: Duplex) => void;

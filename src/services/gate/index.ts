@@ -5,7 +5,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { forbiddenRange } from "../../contract/network/address-ranges.ts";
 import type { Logger } from "../../host/logger.ts";
-import type { Gate, GateListener } from "../../ports/gate.ts";
+import { readServerTrust } from "../../host/server-trust.ts";
+import type { Gate, GateListener, InternalHost } from "../../ports/gate.ts";
 import { boxEnv } from "../../contract/network/box-env.ts";
 import type { DecideEgress } from "./box-egress.ts";
 import { openCertificateAuthority } from "./certificate-authority.ts";
@@ -15,7 +16,6 @@ import { watchHostAddresses } from "./host-addresses.ts";
 import { LeafContexts } from "./leaf-contexts.ts";
 import { type GateLimits, gateLimits } from "./limits.ts";
 import { type Resolve, remembering, resolveWith, systemResolve } from "./resolver.ts";
-import { readServerTrust } from "./server-trust.ts";
 import { writeTrustFiles } from "./trust-files.ts";
 import { parseUpstreamProxy } from "./upstream-proxy.ts";
 
@@ -39,6 +39,8 @@ export interface GateOptions {
   readonly isForbidden?: ((address: string) => string | undefined) | undefined;
   /** Authorities of servers beside those the host trusts, as PEM. */
   readonly extraAuthorities?: readonly string[] | undefined;
+  /** Hosts that the gate serves itself, by canonical name. They are judged like others, and never resolved or dialed. */
+  readonly internalHosts?: ReadonlyMap<string, InternalHost> | undefined;
 }
 
 export async function openGate(options: GateOptions): Promise<Gate> {
@@ -61,6 +63,7 @@ export async function openGate(options: GateOptions): Promise<Gate> {
     clock,
     logger,
     limits,
+    internalHosts: options.internalHosts ?? new Map(),
     dial,
     leaves: new LeafContexts(authority, clock, limits.leafCertificates),
     serverTrust: await readServerTrust(options.extraAuthorities ?? []),

@@ -59,7 +59,7 @@ export class Passage {
       return settled.outcome === "deny" ? this.#record(settled.reason, settled.rule) : undefined;
     if (settled.outcome === "deny") return await this.#refuse(settled.reason, settled);
     this.#settled = settled;
-    if (settled.mustInspect) return await this.#inspect();
+    if (settled.mustInspect || this.#isInternal) return await this.#inspect();
     return via === "proxy" ? await this.#dialThenListen() : await this.#listenThenDial();
   }
 
@@ -72,6 +72,8 @@ export class Passage {
     if (speech.kind === "http") return this.#handOver("http");
     if (speech.kind !== "tls") return this.#close(speech.kind === "malformed" ? "malformed" : "not_http");
     const { serverName } = speech;
+    // Part of the gate itself, in plain HTTP: there is no way on which TLS would protect anything.
+    if (this.#isInternal) return this.#close("not_http");
     if (serverName === undefined) return this.#close("not_inspectable");
     if (!this.#isJudgedName(serverName)) return this.#close("name_mismatch");
     this.#handOver("https");
@@ -138,6 +140,10 @@ export class Passage {
       this.#request.client.destroy();
     } else this.#close("limit");
     return undefined;
+  }
+
+  get #isInternal(): boolean {
+    return this.#context.egress.internalHost(this.#settled!.host) !== undefined;
   }
 
   #isJudgedName(name: string): boolean {

@@ -149,6 +149,22 @@ export function answerHeaders(rawHeaders: readonly string[]): string[] {
   return headers;
 }
 
+/** The head of an answer that turns into a WebSocket, for the socket it goes on with. */
+export function upgradeText({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
+  const lines = [`HTTP/1.1 ${statusCode ?? 101} ${statusMessage ?? ""}`, "Connection: Upgrade"];
+  const headers = answerHeaders(rawHeaders);
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  return `${[...lines, "Upgrade: websocket"].join("\r\n")}\r\n\r\n`;
+}
+
+type Hints = Record<string, string | string[]> & { link: string | string[] };
+
+/** What a server says before its answer, if there is a link in it. */
+export function earlyHints(rawHeaders: readonly string[]): Hints | undefined {
+  const hints = toHttp2Headers(answerHeaders(rawHeaders));
+  return hints["link"] === undefined ? undefined : { ...hints, link: hints["link"] };
+}
+
 /** What must be known before a body is read: after it, it would be a second word on what was judged. */
 const notInTrailers = new Set([
   "host",

@@ -9,6 +9,7 @@ import { ensureDirectory, removeTree, writeFileAtomic } from "../../host/files.t
 import { trustBundle } from "../../contract/network/box-env.ts";
 import type { Logger } from "../../host/logger.ts";
 import { runOk } from "../../host/run.ts";
+import { readSystemBundle } from "../../host/server-trust.ts";
 import type { CertificateAuthority } from "./certificate-authority.ts";
 
 export interface TrustFile {
@@ -16,19 +17,9 @@ export interface TrustFile {
   readonly target: string;
 }
 
-/** Where Debian, Fedora, Alpine and SUSE keep theirs; the first that is there is taken. */
-const systemBundles = [
-  "/etc/ssl/certs/ca-certificates.crt",
-  "/etc/pki/tls/certs/ca-bundle.crt",
-  "/etc/ssl/cert.pem",
-  "/etc/ssl/ca-bundle.pem",
-];
 const javaStores = ["/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts"];
 
 const javaTarget = "/etc/ssl/certs/java/cacerts";
-
-/** What the host trusts, as PEM; empty when its bundle is in none of the usual places. */
-export const readSystemBundle = (): Promise<string> => readFirst(systemBundles);
 
 export async function writeTrustFiles(
   dir: string,
@@ -46,17 +37,6 @@ export async function writeTrustFiles(
     logger.warn({ error: messageOf(error) }, "Java programs in boxes will not trust the gate");
   }
   return files;
-}
-
-async function readFirst(paths: readonly string[]): Promise<string> {
-  for (const path of paths) {
-    try {
-      return await readFile(path, "utf8");
-    } catch {
-      // Not on this distribution.
-    }
-  }
-  return "";
 }
 
 async function writeJavaStore(dir: string, authority: CertificateAuthority): Promise<string | undefined> {

@@ -7,7 +7,13 @@ import type { Clock, Ids } from "../../base/clock.ts";
 import { type Deferred, deferred } from "../../base/deferred.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { MainSession } from "../../contract/box.ts";
-import { Health, Hello, SessionStatus, type StreamOp } from "../../contract/link/messages.ts";
+import {
+  Health,
+  Hello,
+  type SessionStart,
+  SessionStatus,
+  type StreamOp,
+} from "../../contract/link/messages.ts";
 import { linkProtocol } from "../../contract/link/protocol.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { BoxLink, LinkListener, LinkStream } from "../../ports/link.ts";
@@ -20,6 +26,8 @@ import { Violations } from "./violations.ts";
 
 const helloMs = 5_000;
 const requestMs = 10_000;
+/** A terminal program that has just been started takes a while to listen. */
+const inputMs = 30_000;
 const shutdownSlackMs = 5_000;
 const maxPending = 64;
 
@@ -145,11 +153,19 @@ export class HostBoxLink implements BoxLink {
     }
   }
 
-  async startSession(session: string, spec: MainSession): Promise<SessionStatus> {
+  async startSession(
+    session: string,
+    spec: MainSession,
+    more: Omit<SessionStart, "session" | "spec"> = {},
+  ): Promise<SessionStatus> {
     return this.#checked(
       SessionStatus,
-      await this.#connected().request("session.start", { session, spec }, requestMs),
+      await this.#connected().request("session.start", { session, spec, ...more }, requestMs),
     );
+  }
+
+  async inputSession(session: string, text: string): Promise<void> {
+    await this.#connected().request("session.input", { session, text }, inputMs);
   }
 
   async signalSession(session: string, signal: string): Promise<void> {

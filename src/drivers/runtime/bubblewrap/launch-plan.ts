@@ -153,6 +153,10 @@ function boxArgv(input: LaunchInput): readonly string[] {
     ...bind("--ro-bind", dirs.link, boxPaths.run),
     ...bind("--ro-bind", tools.node, boxPaths.node),
     ...bind("--ro-bind", tools.boxd, `${boxPaths.tools}/boxd`),
+    ...Object.entries(tools.agents ?? {}).flatMap(([agent, directory]) =>
+      bind("--ro-bind", directory, `${boxPaths.agents}/${agent}`),
+    ),
+    ...(tools.skills === undefined ? [] : bind("--ro-bind", tools.skills, boxPaths.skills)),
     ...input.mounts.flatMap((mount) =>
       bind(mount.readOnly ? "--ro-bind" : "--bind", mount.source, mount.target),
     ),

@@ -173,6 +173,7 @@ class BubblewrapRuntime implements Runtime {
       ...Object.values(box.dirs).slice(1),
       box.tools.node,
       box.tools.boxd,
+      ...Object.values(box.tools.agents ?? {}),
       ...box.mounts.map((m) => m.source),
       ...(box.files ?? []).map((file) => file.source),
     ];

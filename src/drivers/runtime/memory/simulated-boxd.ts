@@ -52,6 +52,9 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
         return health();
       case "session.start":
         return sessions.start(request.params.session, request.params.spec);
+      case "session.input":
+        sessions.input(request.params.session, Buffer.from(request.params.text));
+        return {};
       case "session.signal":
         sessions.signal(request.params.session, request.params.signal);
         return {};

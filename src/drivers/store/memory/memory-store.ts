@@ -7,14 +7,18 @@ import type { Box } from "../../../contract/box.ts";
 import type { BoxEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
+import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
 import type {
   EgressQuery,
   EventQuery,
+  ModelQuery,
   ProjectGrant,
   Store,
   StoreChange,
   TrustRecord,
+  UsageGroup,
 } from "../../../ports/store.ts";
+import { ModelRecords, sumOf } from "./model-records.ts";
 
 const maxEgressRecords = 20_000;
 
@@ -34,6 +38,7 @@ export class MemoryStore implements Store {
   readonly #grants = new Map<string, Map<string, string>>();
   #egress: EgressRecord[] = [];
   #egressTotal = 0;
+  readonly #model = new ModelRecords();
 
   async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
     // Everything that can fail happens on copies; the assignments below cannot.
@@ -111,6 +116,31 @@ export class MemoryStore implements Store {
     );
     if (query.newestFirst) hits.reverse();
     return hits.slice(0, query.limit);
+  }
+
+  async recordModel(records: readonly NewModelRecord[]): Promise<void> {
+    this.#model.add(records);
+  }
+
+  async listModel(
+    query: ModelQuery & { readonly after?: number; readonly limit: number },
+  ): Promise<readonly ModelRecord[]> {
+    const { after = 0, limit } = query;
+    return this.#model
+      .find(query)
+      .filter(({ id }) => id > after)
+      .slice(0, limit);
+  }
+
+  async sumModel(query: ModelQuery): Promise<UsageTotals> {
+    return sumOf(this.#model.find(query));
+  }
+
+  async groupModel(
+    query: ModelQuery,
+    by: UsageGroup,
+  ): Promise<readonly { readonly key: string; readonly totals: UsageTotals }[]> {
+    return this.#model.group(query, by);
   }
 
   #addGrant({ projectDir, rule }: ProjectGrant): void {

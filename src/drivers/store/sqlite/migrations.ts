@@ -52,6 +52,39 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX egress_by_box ON egress (box, verdict, id);
   `,
+  `
+  -- One row for each request to a model. Where the answer had no usage (\`is_estimated\`), input and output are what
+  -- was expected of it, so that sums need no case distinction.
+  CREATE TABLE model (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms INTEGER NOT NULL,
+    box TEXT NOT NULL,
+    incarnation TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    project_dir TEXT,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    is_estimated INTEGER NOT NULL,
+    input INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    cached INTEGER NOT NULL,
+    cache_write INTEGER NOT NULL,
+    reasoning INTEGER NOT NULL,
+    estimate_input INTEGER NOT NULL,
+    estimate_output INTEGER NOT NULL,
+    cost_micro_usd INTEGER,
+    status INTEGER NOT NULL,
+    error TEXT,
+    duration_ms INTEGER NOT NULL,
+    first_byte_ms INTEGER
+  ) STRICT;
+  -- Holds all that a sum needs: a box's rows are far apart in the table, and reading each costs ten times as much.
+  CREATE INDEX model_by_box ON model (box, incarnation, run, at_ms, input, output, cached, cache_write, reasoning,
+    cost_micro_usd, is_estimated);
+  CREATE INDEX model_by_time ON model (at_ms);
+  CREATE INDEX model_by_project ON model (project_dir, at_ms);
+  `,
 ];
 
 /** "AGBX": tells our files from other people's SQLite databases. */

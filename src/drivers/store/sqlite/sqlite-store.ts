@@ -8,8 +8,18 @@ import type { Box } from "../../../contract/box.ts";
 import type { BoxEvent, NewEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
-import type { EgressQuery, EventQuery, Store, StoreChange, TrustRecord } from "../../../ports/store.ts";
+import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
+import type {
+  EgressQuery,
+  EventQuery,
+  ModelQuery,
+  Store,
+  StoreChange,
+  TrustRecord,
+  UsageGroup,
+} from "../../../ports/store.ts";
 import type { Sqlite, Statement } from "./database.ts";
+import { ModelTable } from "./model-table.ts";
 import { storeError } from "./store-errors.ts";
 
 type EventRow = [number, number, BoxEvent["type"], string | null, string | null, string];
@@ -22,6 +32,10 @@ export class SqliteStore implements Store {
   readonly #db: Sqlite;
   readonly #path: string;
   readonly #statements = new Map<string, Statement>();
+  readonly #model = new ModelTable({
+    rows: (sql, values) => this.#rows(sql, values),
+    run: (sql, values) => this.#run(sql, values),
+  });
 
   constructor(db: Sqlite, path: string) {
     this.#db = db;
@@ -114,6 +128,27 @@ export class SqliteStore implements Store {
       id,
       ...(JSON.parse(text) as NewEgressRecord),
     }));
+  }
+
+  async recordModel(records: readonly NewModelRecord[]): Promise<void> {
+    this.#transaction(() => this.#model.insert(records));
+  }
+
+  async listModel(
+    query: ModelQuery & { readonly after?: number; readonly limit: number },
+  ): Promise<readonly ModelRecord[]> {
+    return this.#model.list(query, query.after ?? 0, query.limit);
+  }
+
+  async sumModel(query: ModelQuery): Promise<UsageTotals> {
+    return this.#model.sum(query);
+  }
+
+  async groupModel(
+    query: ModelQuery,
+    by: UsageGroup,
+  ): Promise<readonly { readonly key: string; readonly totals: UsageTotals }[]> {
+    return this.#model.group(query, by);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,60 @@
+/** `run` for agents with a task: made, watched to its end, judged. */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Client } from "../../client/index.ts";
+import type { Box } from "../../contract/box.ts";
+import type { CommandContext } from "../command.ts";
+import { createBox } from "../create-box.ts";
+import { showWarnings } from "../render/notes.ts";
+import { watchRun } from "../watch-run.ts";
+
+/** A task without anybody at a terminal. */
+export async function runTask(context: CommandContext, client: Client, task: string): Promise<number> {
+  const { args, screen } = context;
+  const timeoutMs = args.durationMs("timeout");
+  const { lastId } = await client.listEvents({ limit: 1, order: "newest" });
+  const run = { mode: "headless" as const, task, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const box = args.isSet("resume") ? await resume(context, client, run) : await make(context, client, run);
+  if (args.isSet("detach")) {
+    if (screen.isJson) screen.printJson({ box });
+    else screen.print(box.name);
+    return 0;
+  }
+  const exitCode = await watchRun(context, client, box, lastId);
+  if (args.isSet("rm")) await client.removeBox(box.name, { force: true });
+  return exitCode;
+}
+
+type Run = NonNullable<Parameters<Client["createBox"]>[0]["run"]>;
+
+async function make(context: CommandContext, client: Client, run: Run): Promise<Box> {
+  const { args, screen } = context;
+  const created = await createBox(context, client, { start: true, run });
+  if (!args.isSet("quiet") && screen.streams.stderr.isTTY) showWarnings(screen, created);
+  return created.box;
+}
+
+async function resume(context: CommandContext, client: Client, run: Run): Promise<Box> {
+  const name = await findResumable(context, client);
+  return (await client.startRun(name, run)).box;
+}
+
+/** The box that was named, or the latest one of this agent on this directory. */
+export async function findResumable({ args, cwd }: CommandContext, client: Client): Promise<string> {
+  const named = args.text("name");
+  if (named !== undefined) return named;
+  const agent = args.positionals[0];
+  const boxes = (await client.listBoxes())
+    .filter((box) => box.agentState !== undefined && (agent === undefined || box.agent === agent))
+    .filter(
+      ({ projectDir }) =>
+        projectDir !== undefined && (cwd === projectDir || cwd.startsWith(`${projectDir}/`)),
+    )
+    .sort((a, b) => b.sinceMs - a.sinceMs);
+  const [latest] = boxes;
+  if (latest) return latest.name;
+  throw new AgentBoxError(
+    "agent.no_conversation",
+    `No box of ${agent ?? "an agent"} on this directory has a conversation.`,
+    { hint: "List the boxes with agentbox ls, and name one: --resume --name BOX" },
+  );
+}

@@ -1,0 +1,65 @@
+/** Turns what an agent prints, or its hooks append, into events. All of it comes from the box: cut, checked, bounded. */
+import { LineSplitter } from "../../base/line-splitter.ts";
+import { printableLines } from "../../base/printable.ts";
+import type { LineReader } from "../../contract/agent.ts";
+import { AgentEvent, maxEventText } from "../../contract/agent-events.ts";
+import type { Box } from "../../contract/box.ts";
+import type { Core } from "../context.ts";
+import { getAgent } from "./get-agent.ts";
+import { changeRun } from "./note-state.ts";
+
+/** Longer lines are no event of any agent; tool results of megabytes come in the agent's own log. */
+const maxLine = 4 * 2 ** 20;
+
+/** Takes the bytes of one source in order; undefined when the agent says nothing there that we can read. */
+export function readerFor(core: Core, box: Box, source: string): ((chunk: Uint8Array) => void) | undefined {
+  if (!box.run) return undefined;
+  const entry = getAgent(core, box.spec.agent.name);
+  const makeReader =
+    source === "hooks"
+      ? entry.readHooks
+      : source === "main" && box.run.mode === "headless"
+        ? entry.readOutput
+        : undefined;
+  if (!makeReader) return undefined;
+  const read = makeReader();
+  const lines = new LineSplitter(maxLine);
+  return (chunk) => {
+    for (const line of lines.push(chunk)) for (const event of safely(read, line)) take(core, box, event);
+  };
+}
+
+/** SECURITY: a reader sees hostile text; one that fails on it must not take the daemon's turn with it. */
+function safely(read: LineReader, line: string): readonly AgentEvent[] {
+  try {
+    return read(line);
+  } catch {
+    return [];
+  }
+}
+
+function take(core: Core, box: Box, said: AgentEvent): void {
+  const parsed = AgentEvent.safeParse(cleaned(said));
+  if (!parsed.success) return;
+  const event = parsed.data;
+  core.agentWatch.said(box.name, event);
+  if (event.kind === "session_started") {
+    core.background("noting a conversation", noteConversation(core, box, event.conversation));
+  }
+  core.noteFromAgent(box, event);
+}
+
+function cleaned(event: AgentEvent): unknown {
+  return Object.fromEntries(
+    Object.entries(event).map(([key, value]) => [
+      key,
+      typeof value === "string" ? printableLines(value.slice(0, maxEventText)).slice(0, maxEventText) : value,
+    ]),
+  );
+}
+
+/** The newest counts: a resumed conversation may get another id, and that one leads to all of it. */
+const noteConversation = (core: Core, box: Box, conversation: string): Promise<void> =>
+  changeRun(core, box, (run) =>
+    run.conversation === conversation ? undefined : { run: { ...run, conversation } },
+  );

@@ -1,0 +1,14 @@
+import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import type { Core } from "../context.ts";
+import { readLayers } from "../read-layers.ts";
+
+/** The person's own prices, from the user config among the layers. */
+export function takePrices(core: Core, layers: readonly ManifestLayer[]): void {
+  const own = layers.find(({ source }) => source === "user config");
+  core.budgets.setPrices(own?.values.model?.prices ?? {});
+}
+
+/** For boxes that went on without us, before anybody makes another. */
+export async function readOwnPrices(core: Core): Promise<void> {
+  takePrices(core, (await readLayers(core, {})).places.layers);
+}

@@ -1,0 +1,24 @@
+import { isAgentBoxError } from "../base/errors.ts";
+import type { Box } from "../contract/box.ts";
+import type { Core } from "./context.ts";
+import { pauseBox } from "./pause-box.ts";
+
+/** Long enough for the refusal to reach the agent, so that it can show it; too short for it to give up. */
+const graceMs = 250;
+
+/** Freezes a box whose budget is used up. Nothing it was doing is lost: it goes on when somebody raises the budget. */
+export function pauseForBudget(core: Core, { name, incarnation }: Box): void {
+  core.ports.clock.after(graceMs, () => {
+    core.background(
+      `pausing ${name}`,
+      core.ports.store.findBox(name).then(async (box) => {
+        if (box?.incarnation !== incarnation || box.state.phase !== "running") return;
+        await pauseBox(core, name).catch((error: unknown) => {
+          // It has ended in the meantime, which stops it as well.
+          if (!isAgentBoxError(error, "box.wrong_phase") && !isAgentBoxError(error, "box.not_found"))
+            throw error;
+        });
+      }),
+    );
+  });
+}

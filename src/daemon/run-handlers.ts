@@ -1,0 +1,22 @@
+/** Handlers about agents at work: their next task, their budget, their cost. */
+import { interruptAgent, resumeRun, sendMessage } from "../core/agents/talk-to-agent.ts";
+import { raiseBudget } from "../core/raise-budget.ts";
+import { readUsage } from "../core/read-usage.ts";
+import type { Handlers } from "./handlers.ts";
+
+export const runHandlers: Pick<
+  Handlers,
+  "startRun" | "sendMessage" | "interruptAgent" | "getBudget" | "raiseBudget" | "getUsage"
+> = {
+  startRun: async ({ deps, params, body }) => ({ box: await resumeRun(deps.core, params["box"]!, body) }),
+  sendMessage: async ({ deps, params, body }) => ({
+    box: await sendMessage(deps.core, params["box"]!, body.text),
+  }),
+  async interruptAgent({ deps, params }) {
+    await interruptAgent(deps.core, params["box"]!);
+    return {};
+  },
+  getBudget: async ({ deps, params }) => deps.core.budgets.status(params["box"]!),
+  raiseBudget: ({ deps, params, body }) => raiseBudget(deps.core, params["box"]!, body),
+  getUsage: ({ deps, query }) => readUsage(deps.core, query),
+};

@@ -1,0 +1,66 @@
+/**
+ * The model gateway: a host inside the gate that speaks the vendors' APIs. What it guarantees:
+ * - A box never holds a key: the placeholder is replaced here, and any other credential is refused.
+ * - Nothing is sent before `admit` said yes, and each admission is settled exactly once.
+ * - Answers pass through as they come, byte for byte; what is read of them is read on the side.
+ */
+import type { ModelApi, ModelSpec } from "../contract/model/api.ts";
+import type { TokenUsage } from "../contract/model/usage.ts";
+import type { GateBox, InternalHost } from "./gate.ts";
+
+/** A request that wants to be sent. */
+export interface ModelRequest {
+  readonly box: GateBox;
+  readonly api: ModelApi;
+  readonly provider: string;
+  /** As it will be sent, after aliases. */
+  readonly model: string;
+  /** `output` is what the request asks for at most, or what is usual where it does not say. */
+  readonly estimate: { readonly input: number; readonly output: number };
+}
+
+export type Admission =
+  | {
+      readonly outcome: "admitted";
+      /** Opaque; names the reservation. */
+      readonly ticket: string;
+      /** When lower than what was estimated: the answer must be held to so many tokens. */
+      readonly maxOutput?: number | undefined;
+    }
+  /** `message` is one sentence for the agent to show. */
+  | { readonly outcome: "refused"; readonly code: ModelRefusal; readonly message: string };
+
+export type ModelRefusal = "budget.exhausted" | "model.price_unknown";
+
+/** What became of a request. */
+export interface ModelOutcome {
+  /** As the vendor reported it; undefined when the answer had none. */
+  readonly usage?: TokenUsage | undefined;
+  /** Whether anything of an answer came: if so and there is no usage, the estimate is counted. */
+  readonly hasAnswer: boolean;
+  readonly status: number;
+  /** A code of ours (`model.…`) or the vendor's error type. */
+  readonly error?: string | undefined;
+  /** Why the model stopped: it has said all, it wants a tool, or it was cut. */
+  readonly stop?: "end" | "tool" | "length" | "other" | undefined;
+  readonly durationMs: number;
+  readonly firstByteMs?: number | undefined;
+}
+
+export interface ModelListener {
+  /** Reserves what the request may cost. It may wait for others that are under way; the signal ends the wait. */
+  admit(request: ModelRequest, signal: AbortSignal): Promise<Admission>;
+  /** Once for each admission. */
+  settle(ticket: string, request: ModelRequest, outcome: ModelOutcome): void;
+  /** Something of an answer has come; at most a few times a second for each box. */
+  progressed(box: GateBox): void;
+  /** Refused before it could be admitted: unknown provider, foreign key, model that is not allowed, no key. */
+  refused(box: GateBox, code: string, message: string): void;
+}
+
+export interface ModelGateway extends InternalHost, AsyncDisposable {
+  /** Puts what a box may ask in force; a box without it gets nothing. */
+  setBox(box: GateBox, spec: ModelSpec): void;
+  /** The box is over: what it has open is ended. */
+  drop(box: string): void;
+}

@@ -1,0 +1,43 @@
+/** Answers to a program in a box, over HTTP/1.1 or HTTP/2: the server's as it is, or ours. */
+import type { OutgoingHttpHeader, ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import { type Denial, denialAnswer } from "./denial.ts";
+import { type InboundRequest, earlyHints, toHttp2Headers } from "./request-head.ts";
+
+export type OutboundResponse = ServerResponse | Http2ServerResponse;
+
+export function writeServerHead(
+  response: OutboundResponse,
+  { status, message, headers }: { status: number; message: string; headers: string[] },
+  isUpgrade: boolean,
+): void {
+  if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));
+  else {
+    // The answer is the server's: no Date or Connection of ours beyond what framing needs.
+    response.sendDate = false;
+    if (isUpgrade) headers.push("Connection", "close");
+    response.writeHead(status, message, headers);
+  }
+}
+
+export function writeHints(response: OutboundResponse, status: number, rawHeaders: readonly string[]): void {
+  const hints = status === 103 ? earlyHints(rawHeaders) : undefined;
+  if (hints === undefined) return;
+  try {
+    response.writeEarlyHints(hints);
+  } catch {
+    // Node takes only links of one form; a hint that it does not take is not passed on.
+  }
+}
+
+export function writeDenial(request: InboundRequest, response: OutboundResponse, denial: Denial): void {
+  if (response.destroyed || response.headersSent) return;
+  const { status, headers, body } = denialAnswer(denial);
+  // The server's head may have failed half-way; nothing of it belongs to our answer.
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));
+  // What is left of the request is not read, so the connection cannot carry another.
+  else response.writeHead(status, [...headers, "connection", "close"] as OutgoingHttpHeader[]);
+  response.end(request.method === "HEAD" ? "" : body);
+  request.resume();
+}

@@ -1,0 +1,160 @@
+/**
+ * Keys, in both directions: from a box only the placeholder is taken, and the real key is put in its place. A key is in
+ * no message, no log and no answer.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import { type ModelProvider, placeholderKey } from "../../contract/model/api.ts";
+
+const bearer = `bearer ${placeholderKey}`;
+const hasPlaceholder = (value: string): boolean => value === placeholderKey;
+const never = (): boolean => false;
+
+/** Every header that a vendor, or something before it, could take a credential from. */
+const credentialHeaders: Readonly<Record<string, (value: string) => boolean>> = {
+  authorization: (value) => value.toLowerCase() === bearer,
+  "x-api-key": hasPlaceholder,
+  "x-goog-api-key": hasPlaceholder,
+  "api-key": hasPlaceholder,
+  "proxy-authorization": never,
+  cookie: never,
+  "x-goog-iam-authorization-token": never,
+  "x-amz-security-token": never,
+  // A browser cannot set headers on a WebSocket, so OpenAI also takes a key from here.
+  "sec-websocket-protocol": (value) => !/key|auth|token/i.test(value),
+};
+
+const credentialParameters = new Set([
+  "key",
+  "api_key",
+  "api-key",
+  "apikey",
+  "access_token",
+  "oauth_token",
+  "token",
+]);
+
+const foreign = (where: string): AgentBoxError =>
+  new AgentBoxError("model.foreign_key", `The request has a credential of its own (${where}).`, {
+    hint: `Send ${placeholderKey}, or none: the gateway puts in the key that the host has.`,
+  });
+
+/**
+ * SECURITY: with a key of its own a box could use an account that nobody counts, and that whoever planted the key reads
+ * along in. Takes the placeholder out of the query.
+ */
+export function takePlaceholder(rawHeaders: readonly string[], query: URLSearchParams): void {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    const isOurs = Object.hasOwn(credentialHeaders, name) ? credentialHeaders[name] : undefined;
+    if (isOurs !== undefined && !isOurs(rawHeaders[i + 1]!.trim())) throw foreign(name);
+  }
+  for (const name of new Set(query.keys())) {
+    if (!credentialParameters.has(name.toLowerCase())) continue;
+    if (!query.getAll(name).every(hasPlaceholder)) throw foreign(`?${name}=`);
+    query.delete(name);
+  }
+}
+
+export interface Key {
+  readonly headers: readonly string[];
+  readonly value: string | undefined;
+}
+
+export function readKey(provider: ModelProvider, keyOf: (variable: string) => string | undefined): Key {
+  if (provider.keyVariable === undefined) return { headers: [], value: undefined };
+  const value = keyOf(provider.keyVariable)?.trim();
+  if (value === undefined || value === "") {
+    throw new AgentBoxError(
+      "model.no_key",
+      `The host has no key for the model provider "${provider.name}".`,
+      {
+        hint: `Set ${provider.keyVariable} where the daemon is started.`,
+      },
+    );
+  }
+  return { headers: keyHeaders(provider, value), value };
+}
+
+function keyHeaders({ api }: ModelProvider, value: string): readonly string[] {
+  if (api === "gemini") return ["x-goog-api-key", value];
+  const isLogin = value.startsWith("sk-ant-oat");
+  return api === "anthropic" && !isLogin ? ["x-api-key", value] : ["authorization", `Bearer ${value}`];
+}
+
+/** SECURITY: vendors repeat a key they do not like in their answer. */
+export const maskKey = (text: string, key: string | undefined): string =>
+  key === undefined ? text : text.replaceAll(key, placeholderKey);
+
+/** Names that concern one connection only, or that would let a box speak for somebody else, act otherwise, or ask for packing. */
+const notSent = new Set([
+  ...Object.keys(credentialHeaders),
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+  "host",
+  "content-length",
+  "content-encoding",
+  "expect",
+  "accept-encoding",
+  "range",
+  "origin",
+  "forwarded",
+  "via",
+  "openai-organization",
+  "openai-project",
+  "x-goog-user-project",
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
+  "x-original-url",
+  "x-rewrite-url",
+]);
+
+const isNotSent = (name: string): boolean =>
+  notSent.has(name) || name.startsWith("x-forwarded-") || name.startsWith("sec-websocket-");
+
+/** The program's headers as they are sent on, without those that Connection names. */
+export function sentHeaders(rawHeaders: readonly string[]): string[] {
+  const named = new Set<string>();
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.toLowerCase() !== "connection") continue;
+    for (const one of rawHeaders[i + 1]!.toLowerCase().split(",")) named.add(one.trim());
+  }
+  const headers: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (!isNotSent(name) && !named.has(name)) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
+  }
+  return headers;
+}
+
+const notAnswered = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "set-cookie",
+  "alt-svc",
+]);
+
+/** The vendor's headers as the program gets them. */
+export function answerHeaders(rawHeaders: readonly string[], key: string | undefined): string[] {
+  const headers: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    const value = rawHeaders[i + 1]!;
+    if (notAnswered.has(name) || name.startsWith("sec-websocket-")) continue;
+    // SECURITY: a header that repeats the key would hand it to the box.
+    if (key !== undefined && value.includes(key)) continue;
+    headers.push(rawHeaders[i]!, value);
+  }
+  return headers;
+}

@@ -1,0 +1,33 @@
+/** Every limit of the model gateway, in one place. Each has a defined end: an answer in the vendor's own shape. */
+
+export const modelLimits = {
+  requestBytes: 64 * 2 ** 20,
+  /** Requests of one box that are held at the same time, until their answers begin. */
+  requestBytesPerBox: 256 * 2 ** 20,
+  /** What is read of an answer at once: a document, or one line of a stream. Longer: it passes, its usage is unknown. */
+  readBytes: 16 * 2 ** 20,
+  /** An answer that is an error is held until it is whole. */
+  errorBytes: 2 ** 20,
+  connectMs: 10_000,
+  /** Before a failed connect is tried once more. */
+  retryMs: 250,
+  /** A kept connection that breaks so soon was closed before it was used. */
+  staleMs: 1_000,
+  /** Models think before they speak. */
+  firstByteMs: 300_000,
+  idleMs: 300_000,
+  keepAliveMs: 30_000,
+  /** Held by the library until it is whole, so a frame times the sockets is what one box can fill. */
+  frameBytes: 16 * 2 ** 20,
+  socketsPerBox: 16,
+  /** A WebSocket on which nothing is asked. */
+  socketIdleMs: 600_000,
+  /** Requests that wait on one WebSocket while another is answered. */
+  socketQueue: 8,
+  socketBufferBytes: 2 ** 20,
+  progressMs: 250,
+  /** What an answer is taken to need when the request does not say. */
+  usualOutput: 16_384,
+} as const;
+
+export type ModelLimits = { readonly [K in keyof typeof modelLimits]: number };

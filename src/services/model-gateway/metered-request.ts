@@ -1,0 +1,144 @@
+/**
+ * One request to a model, from its JSON to its settlement: read, checked, admitted and rewritten. Nothing is sent
+ * before it was admitted, and what was admitted is settled exactly once. HTTP and WebSocket share it.
+ */
+import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ModelProvider } from "../../contract/model/api.ts";
+import type { Logger } from "../../host/logger.ts";
+import type { ModelListener, ModelOutcome, ModelRequest } from "../../ports/model-gateway.ts";
+import type { BoxModels } from "./box-models.ts";
+import type { JsonObject } from "./json.ts";
+import type { Learned, ModelLanguage } from "./language.ts";
+import type { ModelLimits } from "./limits.ts";
+import { chooseModel } from "./model-choice.ts";
+
+export interface MeterContext {
+  readonly listener: ModelListener;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: ModelLimits;
+}
+
+export interface Asking {
+  readonly models: BoxModels;
+  readonly provider: ModelProvider;
+  readonly language: ModelLanguage;
+  readonly path: string;
+  readonly body: JsonObject;
+  /** As it came, for the estimate. */
+  readonly bytes: number;
+  /** Input that the provider remembers and that is not in the request. */
+  readonly remembered?: number | undefined;
+}
+
+const vendorHost = "https://api.openai.com";
+
+/** What is sent. */
+export interface SentRequest {
+  readonly path: string;
+  readonly body: JsonObject;
+}
+
+function rewritten(asking: Asking, model: string, maxOutput: number | undefined): SentRequest {
+  const { language, path, body, provider } = asking;
+  const isVendor = provider.baseUrl === vendorHost;
+  return {
+    path: language.rewritePath(path, model),
+    body: language.rewrite(body, { model, maxOutput, isVendor }),
+  };
+}
+
+export class MeteredRequest implements SentRequest {
+  readonly #context: MeterContext;
+  readonly #request: ModelRequest;
+  readonly #ticket: string;
+  readonly #startedMs: number;
+  #firstByteMs: number | undefined;
+  #isSettled = false;
+  readonly path: string;
+  readonly body: JsonObject;
+
+  private constructor(context: MeterContext, asking: Asking, request: ModelRequest, admitted: Admitted) {
+    this.#context = context;
+    this.#request = request;
+    this.#ticket = admitted.ticket;
+    this.#startedMs = context.clock.monotonicMs();
+    ({ path: this.path, body: this.body } = rewritten(asking, request.model, admitted.maxOutput));
+  }
+
+  /** For what only counts tokens: the model is checked, and nothing is reserved. */
+  static free(asking: Asking): SentRequest {
+    const { model } = asking.language.read(asking.body, asking.path);
+    return rewritten(asking, chooseModel(asking.models.spec, model), undefined);
+  }
+
+  /** Throws what the program is told when it is not admitted. */
+  static async admit(context: MeterContext, asking: Asking, signal: AbortSignal): Promise<MeteredRequest> {
+    const { models, provider, language } = asking;
+    const asked = language.read(asking.body, asking.path);
+    const request: ModelRequest = {
+      box: models.box,
+      api: language.api,
+      provider: provider.name,
+      model: chooseModel(models.spec, asked.model),
+      estimate: {
+        input: Math.ceil(asking.bytes / 4) + (asking.remembered ?? 0),
+        output: asked.maxOutput ?? context.limits.usualOutput,
+      },
+    };
+    const admitted = await admission(context, request, signal);
+    return new MeteredRequest(context, asking, request, admitted);
+  }
+
+  get durationMs(): number {
+    return Math.round(this.#context.clock.monotonicMs() - this.#startedMs);
+  }
+
+  answered(): void {
+    this.#firstByteMs ??= this.durationMs;
+  }
+
+  settle(outcome: Pick<ModelOutcome, "status" | "hasAnswer" | "error">, learned: Learned = {}): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#context.listener.settle(this.#ticket, this.#request, {
+      ...outcome,
+      error: outcome.error ?? learned.error,
+      usage: learned.usage,
+      stop: learned.stop,
+      durationMs: this.durationMs,
+      firstByteMs: this.#firstByteMs,
+    });
+  }
+}
+
+interface Admitted {
+  readonly ticket: string;
+  readonly maxOutput?: number | undefined;
+}
+
+async function admission(
+  { listener, logger }: MeterContext,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Admitted> {
+  const answer = await listener.admit(request, signal).catch((error: unknown) => {
+    // SECURITY: an error inside a decision is a no.
+    if (!signal.aborted)
+      logger.error(
+        { box: request.box.name, error: messageOf(error) },
+        "a model request could not be admitted",
+      );
+    throw new AgentBoxError("model.unavailable", "The budget of this box could not be checked.", {
+      hint: "Try again; the daemon's log has the details.",
+    });
+  });
+  if (answer.outcome === "refused") throw new NotAdmitted(answer.code, answer.message);
+  const { output } = request.estimate;
+  const isLower = answer.maxOutput !== undefined && answer.maxOutput < output;
+  return { ticket: answer.ticket, maxOutput: isLower ? answer.maxOutput : undefined };
+}
+
+/** Refused by whoever keeps the budget, who knows it already. */
+export class NotAdmitted extends AgentBoxError {}

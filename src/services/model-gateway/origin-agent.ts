@@ -1,0 +1,137 @@
+/**
+ * Connections to one model provider, kept for the next request. HTTPS proves its name with a certificate the host
+ * trusts; plain HTTP is only used where the provider's own URL says so (inference on this machine or network).
+ */
+import { Agent, type ClientRequestArgs, request as httpRequest } from "node:http";
+import { type Socket, connect, isIP } from "node:net";
+import type { Duplex } from "node:stream";
+import { type SecureContext, connect as connectTls } from "node:tls";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { ModelLimits } from "./limits.ts";
+
+export interface AgentOptions {
+  readonly limits: ModelLimits;
+  readonly trust: () => Promise<SecureContext>;
+  /** A company's proxy that everything must go through. */
+  readonly proxy?: URL | undefined;
+}
+
+/** Nothing has been sent, so it may be tried again. The cause is for the host's log: it names addresses of the host. */
+export class ConnectFailure extends AgentBoxError {
+  constructor(cause: unknown) {
+    super("model.unavailable", "The model provider could not be reached.", {
+      hint: "This is the provider or the network of the host, not the policy of the box.",
+      cause,
+    });
+  }
+}
+
+export class OriginAgent extends Agent {
+  readonly #url: URL;
+  readonly #options: AgentOptions;
+  #session: Buffer | undefined;
+
+  constructor(url: URL, options: AgentOptions) {
+    super({ keepAlive: true, timeout: options.limits.keepAliveMs, maxFreeSockets: 64, scheduling: "lifo" });
+    this.#url = url;
+    this.#options = options;
+  }
+
+  /** All connections of this agent go to one place, so none needs a name to be told apart. */
+  override getName(): string {
+    return "";
+  }
+
+  override createConnection(
+    _options: ClientRequestArgs,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    const deliver = callback as (error: Error | null, stream?: Duplex) => void;
+    this.#open().then(
+      (socket) => deliver(null, socket),
+      (error: unknown) => deliver(new ConnectFailure(error)),
+    );
+    return undefined;
+  }
+
+  async #open(): Promise<Duplex> {
+    const { limits, trust, proxy } = this.#options;
+    const isSecure = this.#url.protocol === "https:";
+    const host = this.#url.hostname.replace(/^\[|\]$/g, "");
+    const port = Number(this.#url.port || (isSecure ? 443 : 80));
+    const plain = proxy
+      ? await connectThrough(proxy, this.#url.hostname, port, limits.connectMs)
+      : await settled(connect({ host, port, noDelay: true }), "connect", limits.connectMs);
+    if (!isSecure) return plain;
+    const secureContext = await trust();
+    // SECURITY: the certificate is checked against the name in the provider's URL.
+    const secure = connectTls({
+      socket: plain,
+      host,
+      servername: isIP(host) === 0 ? host : "",
+      secureContext,
+      ALPNProtocols: ["http/1.1"],
+      ...(this.#session === undefined ? {} : { session: this.#session }),
+    });
+    secure.on("session", (session: Buffer) => {
+      this.#session = session;
+    });
+    return await settled(secure, "secureConnect", limits.connectMs);
+  }
+}
+
+/** The socket when it is ready; an error or silence before that ends it. */
+function settled<S extends Socket>(socket: S, event: string, timeoutMs: number): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => socket.destroy(late()), timeoutMs);
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(error);
+    };
+    socket.once("error", fail);
+    socket.once(event, () => {
+      clearTimeout(timer);
+      socket.off("error", fail);
+      // Whoever takes it listens too; until then an error must not end the process.
+      socket.on("error", () => undefined);
+      resolve(socket);
+    });
+  });
+}
+
+function connectThrough(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
+  const user = decodeURIComponent(proxy.username);
+  const login = `${user}:${decodeURIComponent(proxy.password)}`;
+  return new Promise((resolve, reject) => {
+    // SECURITY: messages name the proxy as such, because its URL may hold a password.
+    const fail = (): void =>
+      reject(new AgentBoxError("model.unavailable", "the upstream proxy did not let it through"));
+    const request = httpRequest({
+      host: proxy.hostname,
+      port: proxy.port || 80,
+      method: "CONNECT",
+      path: `${host}:${port}`,
+      headers: {
+        host: `${host}:${port}`,
+        ...(user === "" ? {} : { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` }),
+      },
+      agent: false,
+      timeout: timeoutMs,
+    });
+    request.once("connect", (answer, socket) => {
+      if (answer.statusCode === 200) return resolve(socket);
+      socket.destroy();
+      fail();
+    });
+    request.once("response", (answer) => {
+      answer.destroy();
+      fail();
+    });
+    request.once("timeout", () => request.destroy(late()));
+    request.once("error", fail);
+    request.end();
+  });
+}
+
+const late = (): AgentBoxError => new AgentBoxError("model.unavailable", "no answer in time");

@@ -1,0 +1,49 @@
+/** Reads a request's body whole, within the limits, and as one JSON object. */
+import type { IncomingMessage } from "node:http";
+import { AgentBoxError } from "../../base/errors.ts";
+import { type JsonObject, isObject, parseJson } from "./json.ts";
+
+export interface HeldBody {
+  /** Counts bytes in; throws when there are too many of them at once. */
+  readonly hold: (bytes: number) => void;
+  readonly maxBytes: number;
+}
+
+/** Rejects at once when it is too large; the rest is not read. */
+export function readBody(request: IncomingMessage, { hold, maxBytes }: HeldBody): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      try {
+        hold(chunk.length);
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        chunks.push(chunk);
+      } catch (error) {
+        request.off("data", onData);
+        reject(error);
+      }
+    };
+    request.on("data", onData);
+    request.once("end", () => resolve(Buffer.concat(chunks)));
+    request.once("close", () => reject(new AgentBoxError("model.bad_request", "The request broke off.")));
+    request.resume();
+  });
+}
+
+export function parseBody(body: Buffer, encoding: string | undefined): JsonObject {
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new AgentBoxError("model.bad_request", "The request is packed, so it cannot be read.", {
+      hint: "Send it without content-encoding.",
+    });
+  }
+  const document = parseJson(body.toString());
+  if (!isObject(document)) throw new AgentBoxError("model.bad_request", "The request is no JSON object.");
+  return document;
+}
+
+const tooLarge = (maxBytes: number): AgentBoxError =>
+  new AgentBoxError("input.too_large", `The request is larger than ${maxBytes} bytes.`, {
+    hint: "Send less at once.",
+  });

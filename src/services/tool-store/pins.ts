@@ -1,0 +1,73 @@
+/** The lock files on disk: this host's own, and a project's. */
+import { constants } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
+import { KeyedMutex } from "../../base/mutex.ts";
+import {
+  emptyLock,
+  type LockedAgent,
+  lockFileName,
+  readLock,
+  withLocked,
+  writeLock,
+} from "../../contract/lock-file.ts";
+import type { LockFile } from "../../contract/tool.ts";
+import { writeFileAtomic } from "../../host/files.ts";
+
+const maxLockBytes = 1 << 20;
+
+export class Pins {
+  readonly #file: string;
+  readonly #isRoot: boolean;
+  readonly #writing = new KeyedMutex();
+
+  constructor(file: string, isRoot: boolean) {
+    this.#file = file;
+    this.#isRoot = isRoot;
+  }
+
+  async find(agent: string): Promise<LockedAgent | undefined> {
+    const { agents } = await loadLock(this.#file);
+    return Object.hasOwn(agents, agent) ? agents[agent] : undefined;
+  }
+
+  set(agent: string, entry: LockedAgent | undefined): Promise<void> {
+    return this.#change(this.#file, agent, entry, {});
+  }
+
+  /** Owned like the directory it lies in: root's daemon writes for the person whose project it is. */
+  async setInProject(dir: string, agent: string, entry: LockedAgent): Promise<void> {
+    const { uid, gid } = await stat(dir);
+    const owner = this.#isRoot ? { uid, gid } : undefined;
+    await this.#change(join(dir, lockFileName), agent, entry, { mode: 0o644, owner });
+  }
+
+  #change(
+    file: string,
+    agent: string,
+    entry: LockedAgent | undefined,
+    how: Parameters<typeof writeFileAtomic>[2],
+  ): Promise<void> {
+    return this.#writing.run(file, async () => {
+      const text = writeLock(withLocked(await loadLock(file), agent, entry));
+      await writeFileAtomic(file, text, how);
+    });
+  }
+}
+
+async function loadLock(path: string): Promise<LockFile> {
+  try {
+    // SECURITY: a repository may hold a link of this name to a file that is none of its business.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const { size } = await file.stat();
+    if (size > maxLockBytes) throw new AgentBoxError("lock.invalid", `${path} is larger than 1 MiB.`);
+    return readLock(await file.readFile("utf8"), path);
+  } catch (error) {
+    if (error instanceof AgentBoxError) throw error;
+    if (systemCode(error) === "ENOENT") return emptyLock;
+    throw new AgentBoxError("lock.invalid", `${path} cannot be read: ${messageOf(error)}.`, {
+      hint: "It must be an ordinary file that the daemon can read.",
+    });
+  }
+}
