@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { renderMatrix } from "./agent-matrix.mjs";
 import { root, run } from "./steps.mjs";
 import { ensurePrograms } from "./system-packages.mjs";
 
@@ -53,7 +54,7 @@ async function runProject(project, directory) {
     ],
     { show: true, env: { ...process.env, AGENTBOX_TEST_REPORT: file } },
   );
-  const report = { passed: 0, failed: [], skipped: [], ...readReport(file) };
+  const report = { passed: 0, failed: [], skipped: [], matrix: [], ...readReport(file) };
   if (result.code !== 0 && report.failed.length === 0) {
     report.failed.push(
       `vitest ended with code ${result.code} in the ${project} tests, without naming a test`,
@@ -108,6 +109,9 @@ failed.push(...notRun.filter(judgeSkip).map((skip) => `${skip.name} (${judgeSkip
 const skipped = notRun.filter((skip) => judgeSkip(skip) === undefined);
 if (passed + failed.length + skipped.length === 0)
   failed.push(`no test matches ${positionals.join(" ") || "anything"}`);
+
+const matrix = reports.flatMap((report) => report.matrix);
+if (matrix.length > 0) console.log(`\nAgents:\n${renderMatrix(matrix)}`);
 
 console.log("");
 if (skipped.length > 0) console.log("Skipped:");

@@ -108,7 +108,8 @@ function environment({ endpoint, options: chosen }: LaunchRequest): Record<strin
   };
 }
 
-function seedFiles({ mode, mcp, instructions, workspace }: LaunchRequest): SeedFile[] {
+function seedFiles(request: LaunchRequest): SeedFile[] {
+  const { mode, mcp, instructions, workspace } = request;
   const onboarding = {
     hasCompletedOnboarding: true,
     bypassPermissionsModeAccepted: true,
@@ -117,7 +118,13 @@ function seedFiles({ mode, mcp, instructions, workspace }: LaunchRequest): SeedF
   // Headless, its output says the same as its hooks.
   const hooks = mode === "interactive" ? hookSettings() : {};
   // It deletes conversations after 30 days unless told otherwise; a box may sleep longer.
-  const settings = { cleanupPeriodDays: 3_650, skipDangerousModePermissionPrompt: true, hooks };
+  const settings = {
+    cleanupPeriodDays: 3_650,
+    skipDangerousModePermissionPrompt: true,
+    // SECURITY: a repository's own settings may name another place to ask; what is given with --settings wins over them.
+    env: environment(request),
+    hooks,
+  };
   return [
     { path: ".claude.json", text: toJson(onboarding), how: "merge" },
     { path: ".claude/settings.json", text: toJson({ theme: "dark" }), how: "absent" },

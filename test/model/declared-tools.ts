@@ -50,7 +50,10 @@ function callToPatch(tool: DeclaredTool, file: string, text: string): ToolCall {
   const body = lines.map((line) => `+${line}`).join("\n");
   const input = `*** Begin Patch\n*** Add File: ${file}\n${body}\n*** End Patch`;
   if (tool.kind !== "function") return { tool: tool.name, input };
-  return { tool: tool.name, arguments: complete(tool, { [nameOf(tool, ["input", "patch", "patchText"])]: input }) };
+  return {
+    tool: tool.name,
+    arguments: complete(tool, { [nameOf(tool, ["input", "patch", "patchText"])]: input }),
+  };
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
