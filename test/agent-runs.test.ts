@@ -5,8 +5,11 @@ import type { AgentEvent } from "../src/contract/agent-events.ts";
 import type { ModelOutcome } from "../src/ports/model-gateway.ts";
 import { interruptAgent, resumeRun, sendMessage } from "../src/core/agents/talk-to-agent.ts";
 import type { Core } from "../src/core/context.ts";
+import { pauseBox, resumeBox } from "../src/core/pause-box.ts";
 import { reconcile } from "../src/core/reconcile.ts";
 import { restartBox } from "../src/core/restart-box.ts";
+import { startBox } from "../src/core/start-box.ts";
+import { stopBox } from "../src/core/stop-box.ts";
 import { watchLifetimes } from "../src/core/watch-lifetimes.ts";
 import { createOn, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
 import { waitFor } from "./support/wait-for.ts";
@@ -135,6 +138,53 @@ describe("a run with a task", () => {
     expect(launches[2]!.task).not.toBe("do it");
   });
 
+  it("takes no id of a conversation that could be read as a flag or a path", async () => {
+    const forged = ["--dangerous", "-x", "../../x", "a/b", "a b", "x\ny", ""];
+    command = says(started, ...forged.map((conversation) => ({ ...started, conversation })), done);
+    await createOn(core, { name: "a-run", ...task() });
+    await whenEnded("a-run");
+    expect(await runOf("a-run")).toMatchObject({ conversation: "talk-1", verdict: "done" });
+  });
+
+  it("ends with its box, and has no verdict any more when it is started again", async () => {
+    await createOn(core, { name: "a-run", ...task() });
+    await stopBox(core, "a-run");
+    expect(await runOf("a-run")).toMatchObject({ state: "done", verdict: "interrupted" });
+    expect((await events("agent.ended")).map(({ data }) => data["verdict"])).toEqual(["interrupted"]);
+    await startBox(core, "a-run");
+    await waitFor("the agent to work", async () =>
+      (await runOf("a-run"))?.state === "working" ? true : undefined,
+    );
+    expect((await runOf("a-run"))?.verdict).toBeUndefined();
+  });
+
+  it("is ended when its time is over also where its box is frozen", async () => {
+    const stop = watchLifetimes(core);
+    await createOn(core, { name: "a-run", ...task("do it", { timeoutMs: 1_000 }) });
+    await pauseBox(core, "a-run");
+    await whenEnded("a-run");
+    stop();
+    expect((await runOf("a-run"))?.verdict).toBe("timed_out");
+  });
+
+  it("is not late because somebody set the clock", async () => {
+    await createOn(core, { name: "a-run", ...task("do it", { timeoutMs: 60_000 }) });
+    host.clock.offsetMs = 3_600_000;
+    expect(core.agentWatch.tick()).toEqual([]);
+  });
+
+  it("is judged rightly when a daemon that found it frozen lets it go on", async () => {
+    await createOn(core, { name: "a-run", ...task() });
+    await askModel("a-run");
+    await pauseBox(core, "a-run");
+    await core[Symbol.asyncDispose]();
+    core = await open();
+    await reconcile(core);
+    await resumeBox(core, "a-run");
+    expect(core.agentWatch.facts("a-run")).toBeDefined();
+    await waitFor("the earlier answer", async () => core.agentWatch.facts("a-run")?.answers || undefined);
+  });
+
   it("cannot be spoken to while it works, and can be interrupted", async () => {
     await createOn(core, { name: "a-run", ...task() });
     await expect(sendMessage(core, "a-run", "hm")).rejects.toMatchObject({ code: "agent.busy" });
@@ -181,6 +231,22 @@ describe("state", () => {
     );
     const changes = (await events("agent.state_changed")).map(({ data }) => data["to"]);
     expect(changes).toEqual(["working", "waiting", "working"]);
+  });
+
+  it("of an agent that changes its mind all the time does not fill the event log", async () => {
+    await createOn(core, { name: "a-run", ...task() });
+    for (let i = 0; i < 2_000; i += 1) {
+      core.agentWatch.said("a-run", { kind: "approval_asked", what: "x" });
+      core.agentWatch.said("a-run", { kind: "tool_called", id: "1", tool: "x", summary: "" });
+      core.agentWatch.said("a-run", { kind: "session_started", conversation: `talk-${i}` });
+    }
+    core.agentWatch.said("a-run", { kind: "approval_asked", what: "the last" });
+    core.agentWatch.tick();
+    await waitFor("the last state", async () =>
+      (await runOf("a-run"))?.state === "waiting" ? true : undefined,
+    );
+    expect((await events("agent.state_changed")).length).toBeLessThan(200);
+    expect((await runOf("a-run"))?.conversation).toBe("talk-1999");
   });
 
   it("survives the daemon", async () => {

@@ -53,6 +53,15 @@ describe("seedHome", () => {
     expect(await read("home/.codex")).toBe("{}");
   });
 
+  it("says what is in the way, where something else stands in a file's or a directory's place", async () => {
+    await mkdir(join(home, ".a/settings.json/sub"), { recursive: true });
+    const into = seedHome([seed(".a/settings.json", "{}", "replace")], {}, home);
+    await expect(into).rejects.toThrow("~/.a/settings.json");
+    await writeFile(join(home, ".b"), "");
+    const below = seedHome([seed(".b/settings.json", "{}", "replace")], {}, home);
+    await expect(below).rejects.toMatchObject({ code: "file.unsafe_path" });
+  });
+
   it.each(["../x", "a/../../x", "/etc/x", "", "a//b"])(
     "takes no path that leaves the home: %s",
     async (path) => {
@@ -75,6 +84,8 @@ describe("seedHome", () => {
 it("replaces what is no JSON object, and takes a key named __proto__ for a key", () => {
   expect(mergeTexts("not json", '{"a":1}')).toBe('{"a":1}');
   expect(mergeTexts("[1]", '{"a":1}')).toBe('{"a":1}');
+  const deep = `${'{"b":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+  expect(mergeTexts(deep, '{"a":1}')).toBe('{"a":1}');
   const merged = JSON.parse(mergeTexts('{"__proto__":{"x":1}}', '{"__proto__":{"y":2}}')) as object;
   expect(Object.getOwnPropertyNames(merged)).toEqual(["__proto__"]);
 });

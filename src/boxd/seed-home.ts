@@ -1,3 +1,4 @@
+import { AgentBoxError, messageOf } from "../base/errors.ts";
 import { boxPaths } from "../contract/box-paths.ts";
 import type { SeedFile } from "../contract/agent.ts";
 import { SafeDirectory } from "./safe-directory.ts";
@@ -29,7 +30,17 @@ async function within(
   const name = names.pop();
   if (!name || [name, ...names].some((part) => part === "" || part === "." || part === ".."))
     throw new TypeError(`${path} is no path below the home`);
-  await descend(root, names, (parent) => act(parent, name));
+  try {
+    await descend(root, names, (parent) => act(parent, name));
+  } catch (error) {
+    throw new AgentBoxError(
+      "file.unsafe_path",
+      `The agent's settings cannot be written to ~/${path}: ${messageOf(error)}`,
+      {
+        hint: "Something in the box has put another thing in their place. Copy the work out, and make a new box.",
+      },
+    );
+  }
 }
 
 async function descend(
@@ -76,7 +87,12 @@ export function mergeTexts(existing: string, ours: string): string {
   const before = parseObject(existing);
   const after = parseObject(ours);
   if (before === undefined || after === undefined) return ours;
-  return JSON.stringify(mergeObjects(before, after), undefined, 2);
+  try {
+    return JSON.stringify(mergeObjects(before, after), undefined, 2);
+  } catch {
+    // Nested deeper than can be written: no settings of any agent.
+    return ours;
+  }
 }
 
 type JsonObject = Record<string, unknown>;

@@ -20,19 +20,23 @@ const keyVariables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 interface Making extends Pick<CreateBoxInput, "main" | "run" | "start"> {
   /** Somebody sits in front of the agent and can be asked about hosts that no rule names. */
   readonly isAttended?: boolean;
+  /** In the place of what was typed. */
+  readonly agent?: string;
+  readonly name?: string;
 }
 
 /** Makes a box from flags and the manifest that is found; asks the person when the manifest asks for more. */
 export async function createBox(
   context: CommandContext,
   client: Client,
-  { isAttended = false, ...more }: Making,
+  { isAttended = false, agent, name: chosen, ...more }: Making,
 ): Promise<CreatedBox> {
   const { args, cwd, env, screen } = context;
   const found = await findManifest(cwd, env.userHome);
-  const name = args.text("name");
+  const name = chosen ?? args.text("name");
   const trust = args.text("trust");
-  const flags = manifestFromFlags(args, cwd, context.command.flags) ?? {};
+  const typed = manifestFromFlags(args, cwd, context.command.flags) ?? {};
+  const flags = agent === undefined ? typed : { ...typed, agent: { ...typed.agent, name: agent } };
   const asks =
     isAttended &&
     flags.network?.default === undefined &&

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -32,6 +33,20 @@ describe("findManifest", () => {
     await writeFile(join(root, "agentbox.toml"), "far");
     expect(await findManifest(join(root, "repo/src"), join(root, "repo"))).toBeUndefined();
   });
+});
+
+it("waits for no pipe, reads no device, and does not go on without what it cannot read", async () => {
+  const file = join(root, "repo/agentbox.toml");
+  execFileSync("mkfifo", [file]);
+  const failed = { code: "file.failed", message: expect.stringContaining("no ordinary file") };
+  await expect(findManifest(join(root, "repo"), "/nowhere")).rejects.toMatchObject(failed);
+  await rm(file);
+  await symlink("/dev/zero", file);
+  await expect(findManifest(join(root, "repo"), "/nowhere")).rejects.toMatchObject(failed);
+  await rm(file);
+  await writeFile(join(root, "shared.toml"), "shared");
+  await symlink(join(root, "shared.toml"), file);
+  expect(await findManifest(join(root, "repo"), "/nowhere")).toMatchObject({ text: "shared" });
 });
 
 it("says what to do when there is none", async () => {

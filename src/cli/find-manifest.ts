@@ -1,9 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
+import { AgentBoxError, isAgentBoxError, messageOf, systemCode } from "../base/errors.ts";
 import { pathKind } from "../host/files.ts";
 
 export const manifestName = "agentbox.toml";
+const maxManifestBytes = 2 ** 20;
 
 export interface FoundManifest {
   readonly file: string;
@@ -28,11 +30,24 @@ export async function findManifest(cwd: string, userHome: string): Promise<Found
 
 async function readManifest(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await readPlain(file);
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
+    if (isAgentBoxError(error)) throw error;
     throw new AgentBoxError("file.failed", `${file} cannot be read: ${messageOf(error)}.`, { cause: error });
   }
+}
+
+/**
+ * SECURITY: a repository, or a box that works in the directory itself, decides what is there. A pipe would be waited for
+ * without end, and a device never ends. What is there and cannot be read is no reason to go on without a manifest.
+ */
+async function readPlain(path: string): Promise<string> {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stat = await file.stat();
+  if (stat.isFile() && stat.size <= maxManifestBytes) return await file.readFile("utf8");
+  const problem = stat.isFile() ? "it is larger than 1 MiB" : "it is no ordinary file";
+  throw new AgentBoxError("file.failed", `${path} cannot be read: ${problem}.`);
 }
 
 /** The file that was named, or the one that is found. */

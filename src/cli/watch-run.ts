@@ -53,6 +53,7 @@ function show({ screen }: CommandContext, event: BoxEvent): Ending | undefined {
       if (text !== undefined) screen.print(text);
     }
   } else if (event.type === "agent.ended") return event.data as unknown as Ending;
+  else if (event.type === "box.removed") return { verdict: "interrupted", why: "Its box was removed." };
   else if (noteworthy.has(event.type) && screen.isJson) {
     screen.printJsonLine({ atMs: event.atMs, kind: event.type, ...event.data });
   } else if (noteworthy.has(event.type)) {

@@ -40,6 +40,16 @@ export interface UsageOptions {
   readonly by?: "box" | "agent" | "project" | "model" | "day" | undefined;
 }
 
+export interface ReviewOptions {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export interface PatchOptions extends ReviewOptions {
+  readonly path?: string | undefined;
+  readonly context?: number | undefined;
+}
+
 export interface EgressOptions {
   readonly after?: number | undefined;
   readonly box?: string | undefined;
@@ -131,6 +141,36 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     removeAgent: (agent: string, version?: string) =>
       json("removeAgent", "DELETE", withQuery(`/v1/agents/${encodeURIComponent(agent)}`, { version })),
     checkAgents: async () => (await json("checkAgents", "GET", "/v1/agents/check")).checks,
+
+    listCheckpoints: async (box: string) =>
+      (await json("listCheckpoints", "GET", at(box, "/checkpoints"))).checkpoints,
+    takeCheckpoint: async (box: string, body: RouteBodyInput<"takeCheckpoint"> = {}) =>
+      (await json("takeCheckpoint", "POST", at(box, "/checkpoints"), body)).checkpoint,
+    restoreCheckpoint: async (box: string, checkpoint: string) =>
+      (await json("restoreCheckpoint", "POST", at(box, "/restore"), { checkpoint })).checkpoint,
+    forkBox: (box: string, body: RouteBodyInput<"forkBox"> = {}) =>
+      json("forkBox", "POST", at(box, "/fork"), body),
+    getReview: (box: string, query: ReviewOptions = {}) =>
+      json("getReview", "GET", withQuery(at(box, "/review"), { ...query })),
+    patch: async (box: string, query: PatchOptions = {}) =>
+      (await open({ method: "GET", path: withQuery(at(box, "/patch"), { ...query }) })).chunks(),
+    listComments: async (box: string) => (await json("listComments", "GET", at(box, "/comments"))).comments,
+    addComment: async (box: string, body: RouteBodyInput<"addComment">) =>
+      (await json("addComment", "POST", at(box, "/comments"), body)).comment,
+    sendComments: (box: string) => json("sendComments", "POST", at(box, "/comments/send"), {}),
+    resolveComment: async (box: string, id: number) =>
+      (await json("resolveComment", "POST", at(box, `/comments/${id}/resolve`), {})).comment,
+    runChecks: async (box: string) => {
+      const answer = await open({ method: "POST", path: at(box, "/checks"), body: {} });
+      return (JSON.parse(await answer.text()) as RouteResponse<"runChecks">).checks;
+    },
+    mergeWork: async (box: string, body: RouteBodyInput<"mergeWork">) =>
+      (await json("mergeWork", "POST", at(box, "/merge"), body)).merge,
+    undoMerge: async (body: RouteBodyInput<"undoMerge">) =>
+      (await json("undoMerge", "POST", "/v1/merges/undo", body)).merge,
+    discardWork: (box: string) => json("discardWork", "POST", at(box, "/discard"), {}),
+    exportWork: (box: string, body: RouteBodyInput<"exportWork">) =>
+      json("exportWork", "POST", at(box, "/export"), body),
 
     exec: (box: string, request: ExecRequestInput) => streamWith(at(box, "/exec"), request),
     attach: (box: string, session: string, request: AttachRequest) =>

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { autonomyLevels } from "./agent.ts";
 import { AgentRun } from "./agent-events.ts";
 import { McpServer } from "./mcp.ts";
+import { CheckSpec } from "./review/check.ts";
 import { ModelSpec } from "./model/api.ts";
 import { BudgetLimit } from "./model/budget.ts";
 import { NetworkPolicy } from "./network/policy.ts";
@@ -87,6 +88,7 @@ export const BoxSpec = z.strictObject({
   model: ModelSpec.optional(),
   budget: z.array(BudgetLimit).default([]),
   mcp: z.array(McpServer).default([]),
+  checks: z.array(CheckSpec).default([]),
   workspace: WorkspaceSpec,
   runtime: z.string(),
   resources: ResourceSpec,
@@ -163,6 +165,8 @@ export const Box = z.object({
   incarnation: z.string(),
   spec: BoxSpec,
   manifestDigest: z.string().optional(),
+  /** The commit its workspace began with; absent where that is no git repository, or one without commits. */
+  baseCommit: z.string().optional(),
   projectDir: z.string().optional(),
   owner: BoxOwner,
   state: BoxState,

@@ -11,6 +11,9 @@ import type { Gate } from "../ports/gate.ts";
 import type { BoxLink, Links } from "../ports/link.ts";
 import type { BoxLogs } from "../ports/logs.ts";
 import type { ModelGateway } from "../ports/model-gateway.ts";
+import type { Merges } from "../ports/merge.ts";
+import type { Reviews } from "../ports/review.ts";
+import type { SecretScan } from "../ports/secret-scan.ts";
 import type { PresetSource } from "../ports/presets.ts";
 import type { BoxTools, Runtime } from "../ports/runtime.ts";
 import type { BoxStorage } from "../ports/storage.ts";
@@ -76,6 +79,9 @@ export interface CorePorts {
   readonly presets: PresetSource;
   readonly agents: Readonly<Record<string, AgentEntry>>;
   readonly toolStore: ToolStore;
+  readonly reviews: Reviews;
+  readonly merges: Merges;
+  readonly secretScan: SecretScan;
   readonly models: ModelGateway;
   readonly modelKeys: ModelKeys;
   /** Agents that people have defined and that cannot be used, with the reason. */
@@ -114,7 +120,7 @@ export interface LinkReactions {
 /** Links that come and go, services that fail, sessions that end: more than any honest box does. */
 const boxEventsPerMinute = 300;
 /** Messages and tool calls: a fast agent makes one or two a second. */
-const agentEventsPerMinute = 1_200;
+const agentEventsPerMinute = 400;
 
 export class Core {
   readonly ports: CorePorts;

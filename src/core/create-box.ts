@@ -49,7 +49,7 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
 
   const run = agent.kind === "agent" || !request.main ? startRun(core, agent, request) : undefined;
   const main = run ? undefined : request.main && planCommand(core, { spec }, request.main);
-  const box = await register(core, {
+  const { box, leftBehind } = await raise(core, {
     spec,
     isolation,
     projectDir: places.projectDir,
@@ -58,10 +58,19 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
     run,
     network,
     manifestDigest: request.manifest && digestOf(request.manifest.text),
+    isStarted: request.start,
   });
-  return core.locked(box.name, async () => {
-    const { made, leftBehind } = await furnish(core, box, request.start);
-    return { box: made, leftBehind, warnings: [...warnings, ...unexpectedlyEmpty(places, spec)] };
+  return { box, leftBehind, warnings: [...warnings, ...unexpectedlyEmpty(places, spec)] };
+}
+
+/** Makes a box from a specification that another box had, and that was agreed to then. */
+export const raiseBox = async (core: Core, draft: Draft): Promise<Box> => (await raise(core, draft)).box;
+
+async function raise(core: Core, { isStarted, ...draft }: Draft): Promise<{ box: Box; leftBehind: number }> {
+  const registered = await register(core, draft);
+  return core.locked(registered.name, async () => {
+    const { made, leftBehind } = await furnish(core, registered, isStarted);
+    return { box: made, leftBehind };
   });
 }
 
@@ -95,10 +104,11 @@ interface Draft {
   readonly projectDir: string | undefined;
   readonly network: NetworkPolicy;
   readonly manifestDigest: string | undefined;
+  readonly isStarted: boolean;
 }
 
 /** Takes the name and the user. One at a time, because two boxes must not choose the same. */
-function register(core: Core, { name: wanted, ...draft }: Draft): Promise<Box> {
+function register(core: Core, { name: wanted, ...draft }: Omit<Draft, "isStarted">): Promise<Box> {
   return core.locked("", async () => {
     const { store, clock, ids, owners } = core.ports;
     const boxes = await store.listBoxes();
@@ -129,7 +139,7 @@ const withoutUndefined = ({
   run,
   projectDir,
   manifestDigest,
-}: Omit<Draft, "name">) => ({
+}: Omit<Draft, "name" | "isStarted">) => ({
   spec,
   isolation,
   network,
@@ -148,11 +158,16 @@ async function furnish(core: Core, box: Box, isStarted: boolean): Promise<{ made
     const filling = fill(core, box).finally(() => (isFilled = true));
     // SECURITY: services run as soon as boxd does. Nothing of the box's may run while the host still writes there.
     const mayOverlap = isStarted && box.spec.services.length === 0;
-    if (!mayOverlap) await filling;
-    const made = mayOverlap ? bootWhile(core, box, filling) : isStarted ? boot(core, box) : settle(core, box);
+    const began = mayOverlap ? filling.then(beginning) : beginning(await filling);
+    const made =
+      began instanceof Promise
+        ? bootWhile(core, box, began)
+        : isStarted
+          ? boot(core, box, began)
+          : settle(core, { ...box, ...began });
     // Both are waited for, whichever fails first: what is still being written cannot be removed.
     const [madeOutcome] = await Promise.allSettled([made, filling]);
-    const leftBehind = await filling;
+    const { leftBehind } = await filling;
     if (madeOutcome.status === "rejected") throw madeOutcome.reason;
     return { made: madeOutcome.value, leftBehind };
   } catch (error) {
@@ -163,16 +178,27 @@ async function furnish(core: Core, box: Box, isStarted: boolean): Promise<{ made
   }
 }
 
-async function fill(core: Core, box: Box): Promise<number> {
-  const { storage, workspaces } = core.ports;
-  const { leftBehind } = await workspaces.prepare({
+async function fill(core: Core, box: Box): Promise<Filled> {
+  const { storage, workspaces, reviews } = core.ports;
+  const { leftBehind, baseCommit } = await workspaces.prepare({
     spec: box.spec.workspace,
     target: storage.dirs(box.name).workspace,
     owner: box.owner,
     box: box.name,
   });
+  // No history says what a copy began with, so that is kept before anything runs in it.
+  if (box.spec.workspace.mode === "copy") {
+    await reviews.create({ dir: storage.reviewDir(box.name), files: storage.dirs(box.name).workspace });
+  }
   await storage.seal(box.name);
-  return leftBehind;
+  return { leftBehind, ...(baseCommit === undefined ? {} : { baseCommit }) };
+}
+
+/** What is known about a box only once its workspace is there. */
+const beginning = ({ baseCommit }: Filled): Partial<Box> => (baseCommit === undefined ? {} : { baseCommit });
+
+interface Filled extends Pick<Box, "baseCommit"> {
+  readonly leftBehind: number;
 }
 
 const isWorkspaceError = (error: unknown): boolean =>

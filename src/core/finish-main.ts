@@ -2,6 +2,7 @@ import type { Box } from "../contract/box.ts";
 import type { SessionStatus } from "../contract/link/messages.ts";
 import type { Core } from "./context.ts";
 import { endRun } from "./agents/end-run.ts";
+import { takeQuietly } from "./review/take-checkpoint.ts";
 import { decideRestart } from "./restart-policy.ts";
 import { restartLater } from "./restart-box.ts";
 import { halt } from "./stop-box.ts";
@@ -16,28 +17,34 @@ export function finishMain(core: Core, { name }: Box, session: SessionStatus): P
     await lastWords(core, name);
     const exitCode = session.exitCode ?? undefined;
     const ended = core.event("session.ended", box, { session: "main", exitCode, signal: session.signal });
+    // The agent's work at its end, while there is still a box to ask for it.
+    if (box.run && live) await takeQuietly(core, box, live.link, "turn");
+    const { box: judged, events } = endRun(core, box, session);
     const decision = decideRestart(box, box.spec.lifecycle.restart, {
-      exitCode,
+      exitCode: failureOf(judged, exitCode),
       isDeath: false,
       nowMs: core.ports.clock.nowMs(),
     });
-    const { box: judged, events } = endRun(core, box, session);
-    await core.commit({ ...(judged === box ? {} : { update: judged }), events: [ended, ...events] });
+    const graceMs = box.spec.lifecycle.stopGraceMs;
     if (decision.action === "stop") {
-      await halt(core, judged, {
-        reason: decision.reason,
-        graceMs: box.spec.lifecycle.stopGraceMs,
-        exitCode,
-      });
+      await core.commit({ ...(judged === box ? {} : { update: judged }), events: [ended, ...events] });
+      await halt(core, judged, { reason: decision.reason, graceMs, exitCode });
       return;
     }
-    const stopped = await halt(core, judged, {
-      reason: "finished",
-      graceMs: box.spec.lifecycle.stopGraceMs,
-      exitCode,
-    });
-    restartLater(core, stopped, decision);
+    // It is started again for the same task, so nothing has been decided about that yet.
+    await core.commit({ events: [ended] });
+    restartLater(
+      core,
+      await halt(core, box, { reason: "finished", graceMs, exitCode, goesOn: true }),
+      decision,
+    );
   });
+}
+
+/** Exit codes lie: for an agent only our own verdict says whether it failed. */
+function failureOf({ run }: Box, exitCode: number | undefined): number | undefined {
+  if (run?.verdict === undefined) return exitCode;
+  return run.verdict === "failed" ? exitCode || 1 : 0;
 }
 
 const lastWordsMs = 5_000;

@@ -31,8 +31,11 @@ export function linkReactions(core: Core): LinkReactions {
           if (session.id === "main" && box.run && core.ports.agents[box.spec.agent.name]?.readHooks)
             recordOutput(core, box, "hooks");
         }
-        // The agent may have ended while no daemon was there to be told.
-        else if (session.id === "main") sessionEnded(box, session);
+        // The agent may have ended while no daemon was there to be told; what it said last is still there to be read.
+        else if (session.id === "main") {
+          recordOutput(core, box, "main");
+          sessionEnded(box, session);
+        }
       }
       for (const service of health.services) {
         const isKnown = box.spec.services.some(({ name }) => name === service.name);

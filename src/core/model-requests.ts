@@ -1,6 +1,5 @@
 /** What a manifest asks for the agent and its model: places that get what the agent reads, keys, and skills. */
 import { printable } from "../base/printable.ts";
-import { builtInProviders } from "../contract/model/api.ts";
 import type { ManifestLayer } from "../contract/manifest/index.ts";
 import { isWithin } from "../contract/manifest/mount-paths.ts";
 import { type ResolvePlaces, resolveSkills } from "./mount-requests.ts";
@@ -18,13 +17,16 @@ export type ModelRequest =
   | { readonly kind: "skills"; readonly source: string; readonly sentence: string };
 
 export function modelRequests(layers: readonly ManifestLayer[]): ModelRequest[] {
+  // SECURITY: beside what holds without the manifest. The vendor's own address is another place than the one that the
+  // person's config names for the same provider.
+  const before = resolveProviders(layers.filter(({ source }) => source !== "manifest"));
   return resolveProviders(layers)
     .filter(({ source }) => source === "manifest")
     .map(({ provider }) => provider)
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap(({ name, api, baseUrl: url, keyVariable: variable }): ModelRequest[] => {
-      const builtIn = builtInProviders.find((provider) => provider.name === name);
-      const isElsewhere = builtIn?.baseUrl !== url || builtIn.api !== api;
+      const known = before.find(({ provider }) => provider.name === name)?.provider;
+      const isElsewhere = known?.baseUrl !== url || known.api !== api;
       return [
         ...(isElsewhere
           ? [
@@ -37,7 +39,7 @@ export function modelRequests(layers: readonly ManifestLayer[]): ModelRequest[] 
               },
             ]
           : []),
-        ...(variable !== undefined && (isElsewhere || variable !== builtIn?.keyVariable)
+        ...(variable !== undefined && (isElsewhere || variable !== known?.keyVariable)
           ? [
               {
                 kind: "model_key" as const,

@@ -13,6 +13,7 @@ export function pauseBox(core: Core, name: string): Promise<Box> {
     const link = core.live.get(name)?.link;
     link?.setPaused(true);
     await runtime.pause(name);
+    core.agentWatch.frozen(name);
     const paused = moveTo(box, { phase: "paused", sinceMs: core.ports.clock.nowMs() });
     await core.commit({ update: paused, events: [core.event("box.paused", paused)] });
     return paused;
@@ -29,6 +30,7 @@ export function resumeBox(core: Core, name: string): Promise<Box> {
     core.live.get(name)?.link.setPaused(false);
     const running = moveTo(box, { phase: "running", sinceMs: core.ports.clock.nowMs() });
     await core.commit({ update: running, events: [core.event("box.resumed", running)] });
+    core.agentWatch.thawed(running);
     core.background("telling a resumed box its ports", announcePorts(core, running));
     return running;
   });

@@ -13,6 +13,8 @@ export function pauseForBudget(core: Core, { name, incarnation }: Box): void {
       `pausing ${name}`,
       core.ports.store.findBox(name).then(async (box) => {
         if (box?.incarnation !== incarnation || box.state.phase !== "running") return;
+        // It is being ended, and could not be while it is frozen.
+        if (core.agentWatch.facts(name)?.endedBy !== undefined) return;
         await pauseBox(core, name).catch((error: unknown) => {
           // It has ended in the meantime, which stops it as well.
           if (!isAgentBoxError(error, "box.wrong_phase") && !isAgentBoxError(error, "box.not_found"))

@@ -3,7 +3,7 @@
  * adopted, what died is marked, what was half-made or half-removed is cleaned, and nothing is left over.
  */
 import { messageOf } from "../base/errors.ts";
-import type { Box } from "../contract/box.ts";
+import { Box } from "../contract/box.ts";
 import type { RuntimeStatus } from "../ports/runtime.ts";
 import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
@@ -26,7 +26,7 @@ export async function reconcile(core: Core): Promise<void> {
     for (const status of await runtime.list()) seen.set(`${name}/${status.name}`, status);
     runtime.onEnd((status) => core.background("noticing an end", onRuntimeEnd(core, status)));
   }
-  const boxes = await store.listBoxes();
+  const boxes = await completeRecords(core, await store.listBoxes());
   await sweep(core, boxes, seen);
   const tasks = boxes.map((box) =>
     core
@@ -39,6 +39,18 @@ export async function reconcile(core: Core): Promise<void> {
       ),
   );
   await Promise.race([Promise.all(tasks), new Promise<void>((resolve) => clock.after(patienceMs, resolve))]);
+}
+
+/** A record of an earlier version lacks what came later; what it means then is the schema's default. */
+async function completeRecords(core: Core, boxes: readonly Box[]): Promise<readonly Box[]> {
+  const complete: Box[] = [];
+  for (const box of boxes) {
+    const parsed = Box.safeParse(box);
+    const now = parsed.success ? parsed.data : box;
+    if (JSON.stringify(now.spec) !== JSON.stringify(box.spec)) await core.commit({ update: now, events: [] });
+    complete.push(now);
+  }
+  return complete;
 }
 
 async function reconcileBox(

@@ -2,7 +2,7 @@
 import { safeParse, type z } from "zod";
 import { AgentBoxError } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
-import type { AgentEntry } from "../contract/agent.ts";
+import { type AgentEntry, type Autonomy, autonomyLevels } from "../contract/agent.ts";
 import type { BoxSpec } from "../contract/box.ts";
 import { manifestDefaults } from "../contract/manifest/defaults.ts";
 import type { LayerValues } from "../contract/manifest/index.ts";
@@ -21,11 +21,20 @@ export function resolveAgent(
     name,
     args: agent.args ?? [],
     ...(version === undefined ? {} : { version }),
-    autonomy: agent.autonomy ?? manifestDefaults.agent.autonomy,
+    autonomy: autonomyOf(places.layers),
     options: entry ? checkedOptions(name, entry.options, agent.options ?? {}) : (agent.options ?? {}),
     ...(instructions === undefined ? {} : { instructions }),
     ...(skills === undefined ? {} : { skills: skills.source }),
   };
+}
+
+/** SECURITY: a repository may ask for less than the person set for all their boxes, not for more; who types decides. */
+function autonomyOf(layers: ResolvePlaces["layers"]): Autonomy {
+  const said = (source: string) => layers.find((layer) => layer.source === source)?.values.agent?.autonomy;
+  const typed = said("flag");
+  if (typed !== undefined) return typed;
+  const wanted = [said("user config"), said("manifest")].filter((level) => level !== undefined);
+  return autonomyLevels.find((level) => wanted.includes(level)) ?? manifestDefaults.agent.autonomy;
 }
 
 function checkedOptions(

@@ -38,6 +38,7 @@ describe("resolving a manifest", () => {
       agent: { name: "shell", args: [], autonomy: "full", options: {} },
       budget: [],
       mcp: [],
+      checks: [],
       workspace: { mode: "clone", source: "/srv/app", carry: "none" },
       runtime: "bubblewrap",
       resources: { pids: 4096, required: [] },

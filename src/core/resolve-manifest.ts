@@ -13,7 +13,8 @@ import {
 } from "../contract/manifest/index.ts";
 import { entryDefaults, manifestDefaults } from "../contract/manifest/defaults.ts";
 import { forbiddenMountSource, holdsHome, normalizePath } from "../contract/manifest/mount-paths.ts";
-import type { ServiceEntry } from "../contract/manifest/schema.ts";
+import type { CheckEntry, ServiceEntry } from "../contract/manifest/schema.ts";
+import type { CheckSpec } from "../contract/review/check.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
 import { resolveAgent } from "./resolve-agent.ts";
 import { resolveBudget } from "./resolve-budget.ts";
@@ -49,8 +50,15 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
     env: resolveEnv(values, options),
     services: Object.entries(values.services ?? {}).map(([name, service]) => resolveService(name, service)),
     lifecycle: resolveLifecycle(effective, maxTtlMs(options.layers)),
+    checks: options.layers.flatMap(({ values: { check = [] } }) => check.map(resolveCheck)),
   };
 }
+
+const resolveCheck = ({ name, command, timeout }: CheckEntry): CheckSpec => ({
+  name,
+  argv: toArgv(command),
+  timeoutMs: parseDuration(timeout ?? entryDefaults.checks.timeout)!,
+});
 
 /** The longest life any box may have, by the user config among the layers. */
 export function maxTtlMs(layers: ResolvePlaces["layers"]): number {

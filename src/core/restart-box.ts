@@ -1,6 +1,7 @@
 import { isAgentBoxError } from "../base/errors.ts";
 import type { Box } from "../contract/box.ts";
 import type { RuntimeStatus } from "../ports/runtime.ts";
+import { stopRun } from "./agents/end-run.ts";
 import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { decideRestart, type RestartDecision } from "./restart-policy.ts";
@@ -13,7 +14,11 @@ export function restartBox(core: Core, name: string): Promise<Box> {
     const box = await core.getBox(name);
     const isLive = box.state.phase === "running" || box.state.phase === "paused";
     const stopped = isLive
-      ? await halt(core, box, { reason: "requested", graceMs: box.spec.lifecycle.stopGraceMs })
+      ? await halt(core, box, {
+          reason: "requested",
+          graceMs: box.spec.lifecycle.stopGraceMs,
+          goesOn: true,
+        })
       : box;
     const running = await boot(core, stopped);
     await core.note("box.restarted", running, { by: "request" });
@@ -37,7 +42,6 @@ export function onRuntimeEnd(core: Core, status: RuntimeStatus): Promise<void> {
 /** Marks a box that died as stopped, and brings it back if its policy says so. The caller holds the lock. */
 export async function buryBox(core: Core, box: Box, exitCode?: number, isHostRestart = false): Promise<void> {
   const nowMs = core.ports.clock.nowMs();
-  await closeLink(core, box.name);
   const decision = decideRestart(box, box.spec.lifecycle.restart, { exitCode, isDeath: true, nowMs });
   const reason =
     decision.action === "stop" && decision.reason === "restart_limit"
@@ -45,14 +49,18 @@ export async function buryBox(core: Core, box: Box, exitCode?: number, isHostRes
       : isHostRestart
         ? "host_restarted"
         : "died";
-  const { expiresAtMs: _expired, ...rest } = box;
+  const { box: judged, events } =
+    decision.action === "stop" ? stopRun(core, box, reason) : { box, events: [] };
+  await closeLink(core, box.name);
+  const { expiresAtMs: _expired, ...rest } = judged;
   const stopped = moveTo(rest, {
     phase: "stopped",
     sinceMs: nowMs,
     reason,
     ...(exitCode === undefined ? {} : { exitCode }),
   });
-  await core.commit({ update: stopped, events: [core.event("box.died", stopped, { reason, exitCode })] });
+  const died = core.event("box.died", stopped, { reason, exitCode });
+  await core.commit({ update: stopped, events: [died, ...events] });
   if (decision.action === "restart") restartLater(core, stopped, decision);
 }
 

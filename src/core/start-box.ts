@@ -1,6 +1,7 @@
 import { AgentBoxError, isAgentBoxError, messageOf } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import { type Box, boxPaths } from "../contract/box.ts";
+import { guardedEntries, guardedSuffixes } from "../contract/guarded-paths.ts";
 import { linkProtocol, type Health } from "../contract/link/messages.ts";
 import type { BoxLink } from "../ports/link.ts";
 import type { BoxTools, RuntimeBox } from "../ports/runtime.ts";
@@ -9,6 +10,7 @@ import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { effectivePolicy, gateBox, portsOf } from "./network/apply-policy.ts";
 import { recordOutput } from "./record-output.ts";
+import { takeQuietly } from "./review/take-checkpoint.ts";
 
 const bootTimeoutMs = 20_000;
 
@@ -33,10 +35,10 @@ export async function boot(core: Core, box: Box, extra: Partial<Box> = {}): Prom
  * Boots a new box while its workspace is being filled. It stays `creating` until that is done, so that a crash in
  * between leaves something half-made, which the next daemon removes. Nothing of the agent's runs before.
  */
-export function bootWhile(core: Core, box: Box, filling: Promise<unknown>): Promise<Box> {
+export function bootWhile(core: Core, box: Box, filling: Promise<Partial<Box>>): Promise<Box> {
   return orAbandon(core, box, async () => {
-    const [link] = await Promise.all([launch(core, box), filling]);
-    return becomeRunning(core, await becomeStarting(core, box), link, "box.started");
+    const [link, began] = await Promise.all([launch(core, box), filling]);
+    return becomeRunning(core, await becomeStarting(core, { ...box, ...began }), link, "box.started");
   });
 }
 
@@ -47,17 +49,23 @@ async function becomeStarting(core: Core, box: Box): Promise<Box> {
 }
 
 /** From nothing to a boxd that has dialed in. */
-async function launch(core: Core, box: Box): Promise<BoxLink> {
+async function launch(core: Core, box: Box, isErrand = false): Promise<BoxLink> {
   const { ports } = core;
   const runtime = await ports.runtimes.requireReady(box.spec.runtime);
   await ports.storage.ensure(box.name, { diskBytes: box.spec.resources.diskBytes });
-  await ports.logs.startRun(box.name);
+  if (!isErrand) await ports.logs.startRun(box.name);
   // Verified before anything runs: a program that was changed on disk never starts.
   const tool = await toolOf(core, box);
   const link = await openLink(core, box, tool);
   await runtime.start(runtimeBox(core, box, boxTools(core, box, tool)));
   await waitForBoxd(core, box, link);
   return link;
+}
+
+/** Boots a stopped box without its agent and services, for the host's own errands. The caller holds the lock and ends it. */
+export function launchQuietly(core: Core, box: Box): Promise<BoxLink> {
+  const { run: _run, main: _main, ...rest } = box;
+  return launch(core, { ...rest, spec: { ...box.spec, services: [] } }, true);
 }
 
 async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promise<Box> {
@@ -95,11 +103,13 @@ export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<vo
 function runtimeBox(core: Core, box: Box, tools: BoxTools): RuntimeBox {
   const dirs = core.ports.storage.dirs(box.name);
   const { workspace } = box.spec;
+  // A mounted workspace is the host's directory itself, in the place of the private one.
+  const mounted = workspace.mode === "mount" ? workspace.source : undefined;
   return {
     name: box.name,
     owner: box.owner,
-    // A mounted workspace is the host's directory itself, in the place of the private one.
-    dirs: workspace.mode === "mount" && workspace.source ? { ...dirs, workspace: workspace.source } : dirs,
+    dirs: mounted === undefined ? dirs : { ...dirs, workspace: mounted },
+    guarded: mounted === undefined ? undefined : { entries: guardedEntries, suffixes: guardedSuffixes },
     tools,
     mounts: box.spec.mounts,
     resources: box.spec.resources,
@@ -192,6 +202,9 @@ async function becomeRunning(
   type: "box.started" | "box.adopted",
 ): Promise<Box> {
   if (box.spec.services.length > 0) await servicesSettled(core, box, link);
+  // What was carried in is the person's own work, and not what is done from now on.
+  const isFirst = box.startedAtMs === undefined;
+  if (isFirst && box.spec.workspace.carry === "dirty") await takeQuietly(core, box, link, "base");
   const nowMs = core.ports.clock.nowMs();
   const started = { ...box, startedAtMs: nowMs, expiresAtMs: nowMs + box.spec.lifecycle.ttlMs };
   const running = moveTo(await startMain(core, started, link), { phase: "running", sinceMs: nowMs });

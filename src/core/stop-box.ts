@@ -1,5 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import type { Box, StopReason } from "../contract/box.ts";
+import { stopRun } from "./agents/end-run.ts";
 import { moveTo, requirePhase } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { closeLink } from "./start-box.ts";
@@ -8,6 +9,8 @@ export interface StopOptions {
   readonly reason: StopReason;
   readonly graceMs: number;
   readonly exitCode?: number | undefined;
+  /** It is started again at once, and its agent goes on with its task. */
+  readonly goesOn?: boolean | undefined;
 }
 
 /** Asks the box to end, waits for its grace, then makes it end. A stopped box stays as it is. */
@@ -28,7 +31,11 @@ export function stopBox(
 }
 
 /** The caller holds the box's lock. */
-export async function halt(core: Core, box: Box, { reason, graceMs, exitCode }: StopOptions): Promise<Box> {
+export async function halt(
+  core: Core,
+  box: Box,
+  { reason, graceMs, exitCode, goesOn = false }: StopOptions,
+): Promise<Box> {
   const { ports } = core;
   const runtime = await ports.runtimes.get(box.spec.runtime);
   const stopping =
@@ -37,6 +44,7 @@ export async function halt(core: Core, box: Box, { reason, graceMs, exitCode }: 
       : moveTo(box, { phase: "stopping", sinceMs: ports.clock.nowMs(), reason });
   if (stopping !== box)
     await core.commit({ update: stopping, events: [core.event("box.stopping", stopping, { reason })] });
+  const { box: judged, events } = goesOn ? { box: stopping, events: [] } : stopRun(core, stopping, reason);
 
   // A frozen box cannot hear the question.
   if (box.state.phase === "paused") await runtime.resume(box.name);
@@ -51,13 +59,14 @@ export async function halt(core: Core, box: Box, { reason, graceMs, exitCode }: 
   await runtime.stop(box.name, { graceMs: leftMs });
   await closeLink(core, box.name);
 
-  const { expiresAtMs: _expired, ...rest } = stopping;
+  const { expiresAtMs: _expired, ...rest } = judged;
   const stopped = moveTo(rest, {
     phase: "stopped",
     sinceMs: ports.clock.nowMs(),
     reason,
     ...(exitCode === undefined ? {} : { exitCode }),
   });
-  await core.commit({ update: stopped, events: [core.event("box.stopped", stopped, { reason, exitCode })] });
+  const event = core.event("box.stopped", stopped, { reason, exitCode });
+  await core.commit({ update: stopped, events: [...events, event] });
   return stopped;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseFlags, parseManifest } from "../contract/manifest/index.ts";
+import { parseFlags, parseManifest, parseUserConfig } from "../contract/manifest/index.ts";
 import { trustRequests } from "./trust-requests.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
 
@@ -82,6 +82,16 @@ reason = "a local model"
       "use the host variable OTHER as the key for https://api.anthropic.com",
     ]);
     expect(sentences('[model.providers.anthropic]\nkey_env = "ANTHROPIC_API_KEY"')).toEqual([]);
+    // The vendor's own address is elsewhere for a person who has named another place.
+    const company = parseUserConfig('[model.providers.openai]\nbase_url = "https://models.example.org"', {
+      file: "/home/ada/config.toml",
+    }).layer!;
+    const vendor = '[model.providers.openai]\nbase_url = "https://api.openai.com"';
+    expect(sentences(vendor)).toEqual([]);
+    expect(sentences(vendor, { layers: [company, manifest(vendor)] })).toEqual([
+      "send what the agent reads to https://api.openai.com",
+      "use the host variable OPENAI_API_KEY as the key for https://api.openai.com",
+    ]);
     const own = parseFlags({
       model: { providers: { far: { api: "openai", base_url: "http://127.0.0.1:1" } } },
     });

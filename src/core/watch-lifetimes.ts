@@ -2,6 +2,7 @@
 import type { Box } from "../contract/box.ts";
 import { endSession } from "./agents/talk-to-agent.ts";
 import type { Core } from "./context.ts";
+import { takeQuietly } from "./review/take-checkpoint.ts";
 import { halt } from "./stop-box.ts";
 
 const tickMs = 1_000;
@@ -25,6 +26,10 @@ export function watchLifetimes(core: Core): () => void {
     for (const { box, by } of core.agentWatch.tick()) {
       core.agentWatch.endBy(box.name, by);
       core.background(`ending the agent of ${box.name}`, endSession(core, box));
+    }
+    for (const box of core.agentWatch.overdue()) {
+      const link = core.live.get(box.name)?.link;
+      if (link) core.background(`keeping the work of ${box.name}`, takeQuietly(core, box, link, "timer"));
     }
   };
   const schedule = (): void => {

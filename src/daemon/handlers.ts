@@ -21,6 +21,7 @@ import type { Metrics } from "./metrics.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
+import { reviewHandlers } from "./review-handlers.ts";
 import { runHandlers } from "./run-handlers.ts";
 import type { StreamRoute } from "./streams.ts";
 
@@ -215,4 +216,5 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   ...networkHandlers,
   ...runHandlers,
   ...agentHandlers,
+  ...reviewHandlers,
 };

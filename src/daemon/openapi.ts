@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ErrorAnswer } from "../contract/api/schemas.ts";
-import { type Route, routes } from "../contract/api/routes.ts";
+import type { Route } from "../contract/api/route.ts";
+import { routes } from "../contract/api/routes.ts";
 
 const schemaOf = (schema: z.ZodType, io: "input" | "output") => {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });

@@ -1,5 +1,6 @@
 import { AgentBoxError } from "../base/errors.ts";
-import { type Route, type RouteName, routes } from "../contract/api/routes.ts";
+import type { Route } from "../contract/api/route.ts";
+import { type RouteName, routes } from "../contract/api/routes.ts";
 
 export interface Match {
   readonly name: RouteName;

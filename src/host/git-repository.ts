@@ -4,9 +4,9 @@
  */
 import { lstat, readFile, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { AgentBoxError } from "../../base/errors.ts";
-import { pathKind } from "../../host/files.ts";
-import { git } from "./host-git.ts";
+import { AgentBoxError } from "../base/errors.ts";
+import { pathKind } from "./files.ts";
+import { git } from "./git.ts";
 
 export interface HostRepository {
   /** The directory with the files; undefined for a bare repository. */

@@ -2,9 +2,9 @@
  * Git on the host, on repositories that may be hostile. Nothing a repository brings along is executed: no hooks,
  * no fsmonitor, no filters, no transport but plain files, no fetching of missing objects, no config of its own.
  */
-import { AgentBoxError, messageOf } from "../../base/errors.ts";
-import { printable } from "../../base/printable.ts";
-import { type RunResult, run } from "../../host/run.ts";
+import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { printable } from "../base/printable.ts";
+import { type RunResult, run } from "./run.ts";
 
 export type GitConfig = Readonly<Record<string, string>>;
 
@@ -15,6 +15,10 @@ export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly config?: GitConfig;
   readonly timeoutMs?: number;
+  readonly stdin?: string | Uint8Array;
+  /** How much address space git may have; what it reads may be made to need all there is. */
+  readonly maxMemoryBytes?: number;
+  readonly encoding?: "utf8" | "latin1";
 }
 
 /** SECURITY: what is given on the command line wins over every config file, so a repository cannot turn it back on. */
@@ -25,6 +29,9 @@ const baseConfig: GitConfig = {
   "core.untrackedCache": "false",
   "core.sshCommand": "false",
   "core.askPass": "false",
+  "core.attributesFile": "/dev/null",
+  "core.protectNTFS": "true",
+  "core.protectHFS": "true",
   "protocol.allow": "never",
   "protocol.file.allow": "always",
   "submodule.recurse": "false",
@@ -50,6 +57,7 @@ const baseEnv = {
   GIT_ATTR_NOSYSTEM: "1",
   GIT_ALLOW_PROTOCOL: "file",
   GIT_NO_LAZY_FETCH: "1",
+  GIT_NO_REPLACE_OBJECTS: "1",
   GIT_LFS_SKIP_SMUDGE: "1",
   GIT_OPTIONAL_LOCKS: "0",
   GIT_TERMINAL_PROMPT: "0",
@@ -67,17 +75,34 @@ function configEnv(config: GitConfig): Record<string, string> {
 
 /** The daemon's own files are nobody else's, but a checkout has the modes it would have anywhere. A constant text. */
 const asInTheBox = 'umask 022; exec git "$@"';
+/** A limit that cannot be set because the daemon itself has a lower one is met already. */
+const withMemoryLimit =
+  'umask 022; ulimit -v "$1" 2>/dev/null || [ "$(ulimit -H -v)" -le "$1" ] || exit 125; shift; exec git "$@"';
+
+export interface GitCommand {
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  readonly timeoutMs: number;
+}
+
+/** What to start, and with which environment. */
+export function gitCommand(args: readonly string[], options: GitOptions): GitCommand {
+  const { gitDir, cwd, env, config, timeoutMs = 30 * 60_000, maxMemoryBytes } = options;
+  const settings = configEnv({ ...baseConfig, ...config });
+  const argv: readonly [string, ...string[]] =
+    maxMemoryBytes === undefined
+      ? ["/bin/sh", "-c", asInTheBox, "git", ...args]
+      : ["/bin/sh", "-c", withMemoryLimit, "git", String(Math.ceil(maxMemoryBytes / 1024)), ...args];
+  return { argv, cwd, env: { ...baseEnv, GIT_DIR: gitDir, ...settings, ...env }, timeoutMs };
+}
 
 export async function git(args: readonly string[], options: GitOptions): Promise<RunResult> {
-  const { gitDir, cwd, env, config, timeoutMs = 30 * 60_000 } = options;
-  const settings = configEnv({ ...baseConfig, ...config });
+  const { argv, ...rest } = gitCommand(args, options);
   try {
-    return await run(["/bin/sh", "-c", asInTheBox, "git", ...args], {
-      cwd,
-      env: { ...baseEnv, GIT_DIR: gitDir, ...settings, ...env },
-      timeoutMs,
-      maxOutputBytes: 64 << 20,
-    });
+    const stdin = options.stdin === undefined ? {} : { stdin: options.stdin };
+    const encoding = options.encoding ?? "utf8";
+    return await run(argv, { ...rest, ...stdin, encoding, maxOutputBytes: 64 << 20 });
   } catch (error) {
     throw new AgentBoxError("workspace.failed", `Git could not be started: ${messageOf(error)}.`, {
       hint: "Install git, or use the workspace mode copy.",

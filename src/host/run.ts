@@ -9,6 +9,11 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly stdin?: string | Uint8Array;
+  /** An open file in place of `stdin`, or for what would be `stdout`: of any size, and never held in memory. */
+  readonly stdinFd?: number;
+  readonly stdoutFd?: number;
+  /** `latin1` keeps every byte of the output as one character, for names that are no UTF-8. */
+  readonly encoding?: "utf8" | "latin1";
   readonly timeoutMs?: number;
   readonly maxOutputBytes?: number;
   readonly uid?: number;
@@ -27,12 +32,12 @@ export interface RunResult {
 const defaultEnv = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
 export function run(argv: readonly [string, ...string[]], options: RunOptions = {}): Promise<RunResult> {
-  const { timeoutMs = 60_000, maxOutputBytes = 4 << 20 } = options;
+  const { timeoutMs = 60_000, maxOutputBytes = 4 << 20, encoding = "utf8" } = options;
   return new Promise((resolve, reject) => {
     const child = spawn(argv[0], argv.slice(1), {
       cwd: options.cwd,
       env: options.env ?? defaultEnv,
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: [options.stdinFd ?? "pipe", options.stdoutFd ?? "pipe", "pipe"],
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -48,8 +53,8 @@ export function run(argv: readonly [string, ...string[]], options: RunOptions = 
     };
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    child.stdout.on("data", keep(stdout, { left: maxOutputBytes }));
-    child.stderr.on("data", keep(stderr, { left: maxOutputBytes }));
+    child.stdout?.on("data", keep(stdout, { left: maxOutputBytes }));
+    child.stderr?.on("data", keep(stderr, { left: maxOutputBytes }));
     child.on("error", (error) => {
       clearTimeout(timer);
       reject(error);
@@ -59,13 +64,13 @@ export function run(argv: readonly [string, ...string[]], options: RunOptions = 
       resolve({
         code,
         signal,
-        stdout: Buffer.concat(stdout).toString(),
+        stdout: Buffer.concat(stdout).toString(encoding),
         stderr: Buffer.concat(stderr).toString(),
         timedOut,
       });
     });
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(options.stdin);
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.end(options.stdin);
   });
 }
 

@@ -21,6 +21,9 @@ import { readUserRange } from "../host/user-range.ts";
 import { readOwnPrices } from "../core/budget/own-prices.ts";
 import { ModelKeys } from "../core/agents/model-keys.ts";
 import { modelHost } from "../contract/model/api.ts";
+import { openMerges } from "../services/merge/index.ts";
+import { openReviews } from "../services/review/index.ts";
+import { openSecretScan } from "../services/secret-scan/index.ts";
 import { openModelGateway } from "../services/model-gateway/index.ts";
 import { openToolStore } from "../services/tool-store/index.ts";
 import { openBoxLogs } from "../services/box-logs/index.ts";
@@ -95,6 +98,9 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       refreshAgents: () => catalogue.refresh(),
       models,
       modelKeys,
+      reviews: openReviews(),
+      merges: openMerges({ clock: systemClock, isRoot: env.isRoot, userHome: env.userHome }),
+      secretScan: openSecretScan(),
       toolStore: openToolStore({
         dir: join(home.tools, "agents"),
         lockFile: join(home.root, "agentbox.lock"),

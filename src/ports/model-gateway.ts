@@ -15,8 +15,15 @@ export interface ModelRequest {
   readonly provider: string;
   /** As it will be sent, after aliases. */
   readonly model: string;
-  /** `output` is what the request asks for at most, or what is usual where it does not say. */
-  readonly estimate: { readonly input: number; readonly output: number };
+  /**
+   * `output` is what the request asks for at most, or what is usual where it does not say. Then `longest` is what an
+   * answer may have all the same: that is reserved, so that a request which says nothing cannot overrun a budget.
+   */
+  readonly estimate: {
+    readonly input: number;
+    readonly output: number;
+    readonly longest?: number | undefined;
+  };
 }
 
 export type Admission =
@@ -24,7 +31,7 @@ export type Admission =
       readonly outcome: "admitted";
       /** Opaque; names the reservation. */
       readonly ticket: string;
-      /** When lower than what was estimated: the answer must be held to so many tokens. */
+      /** When lower than what the answer could have: it must be held to so many tokens. */
       readonly maxOutput?: number | undefined;
     }
   /** `message` is one sentence for the agent to show. */

@@ -26,7 +26,7 @@ export interface RuntimeContext {
   readonly reopen: () => Promise<Runtime>;
   readonly makeBox: (
     name: string,
-    options?: Partial<Pick<RuntimeBox, "mounts" | "resources" | "files">> & { script?: string },
+    options?: Partial<Pick<RuntimeBox, "mounts" | "resources" | "files" | "guarded">> & { script?: string },
   ) => Promise<RuntimeBox>;
 }
 

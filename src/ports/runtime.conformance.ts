@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { isAgentBoxError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
 import type { ConformanceCase } from "./conformance.ts";
+import { guardCases } from "./runtime-guard.conformance.ts";
 import { insideCases } from "./runtime-inside.conformance.ts";
 import { limitGuarantees, type RuntimeStatus } from "./runtime.ts";
 import {
@@ -309,4 +310,5 @@ export const runtimeConformance: readonly ConformanceCase<RuntimeContext>[] = [
   ...lifecycleCases,
   ...processCases,
   ...insideCases,
+  ...guardCases,
 ];

@@ -12,6 +12,7 @@
  *   `tools` and a read-only system.
  */
 import type { BoxOwner, Isolation, MountSpec, ResourceSpec } from "../contract/box.ts";
+import type { GuardedEntry } from "../contract/guarded-paths.ts";
 
 /** Ready, not here, or here and not working: three different things to tell a person. */
 export type RuntimeProbe =
@@ -59,6 +60,13 @@ export interface RuntimeBox {
   readonly resources: ResourceSpec;
   /** Host files that stand, read-only, in the place of the system's own, such as the certificates to trust. */
   readonly files?: readonly { readonly source: string; readonly target: string }[] | undefined;
+  /**
+   * For a workspace that is a directory of the host: names in its top that the box can neither change nor, where they
+   * are absent, make. A runtime that cannot keep them so refuses to start the box.
+   */
+  readonly guarded?:
+    | { readonly entries: readonly GuardedEntry[]; readonly suffixes: readonly string[] }
+    | undefined;
 }
 
 /**

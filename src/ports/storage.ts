@@ -9,6 +9,8 @@ export interface BoxStorage {
   readonly boxesDir: string;
   /** Where the directories of a box are, whether or not they exist. */
   dirs(name: string): BoxDirs;
+  /** What left a box for review; the daemon's alone, never visible in a box. Made by the review service. */
+  reviewDir(name: string): string;
   /** Whether a limit can be enforced here, and by what. */
   diskLimit(): { readonly canEnforce: boolean; readonly by: string };
   /** Makes the directories. Removes what a crashed attempt has left of the same name first. */

@@ -23,6 +23,7 @@ export const sampleBox = (name: string, change: Partial<Box> = {}): Box => ({
     agent: { name: "shell", args: [], autonomy: "full", options: {} },
     budget: [],
     mcp: [],
+    checks: [],
     workspace: { mode: "empty", carry: "none" },
     runtime: "memory",
     resources: { required: [] },

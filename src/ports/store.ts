@@ -6,6 +6,7 @@ import type { Box } from "../contract/box.ts";
 import type { BoxEvent, NewEvent } from "../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../contract/network/egress.ts";
 import type { NewModelRecord, ModelRecord, UsageTotals } from "../contract/model/usage.ts";
+import type { ReviewEntry, ReviewKind, ReviewKinds } from "../contract/review/entry.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
 
 export interface TrustRecord {
@@ -28,6 +29,8 @@ export interface StoreChange {
   readonly untrust?: { readonly projectDir: string; readonly digest?: string | undefined };
   /** A person's yes for every box of a project; replaces a rule of the same id. */
   readonly grant?: ProjectGrant;
+  /** Replaces an entry of the same box, kind and key. Those of a box go with it, but for its merges. */
+  readonly review?: readonly ReviewEntry[];
   readonly events: readonly NewEvent[];
 }
 
@@ -85,6 +88,11 @@ export interface Store extends AsyncDisposable {
   findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined>;
   listTrust(): Promise<readonly TrustRecord[]>;
   listGrants(projectDir: string): Promise<readonly NetworkRule[]>;
+  /** In the order of their keys as numbers, or as texts. */
+  listReview<K extends ReviewKind>(
+    kind: K,
+    of: { readonly incarnation?: string; readonly projectDir?: string },
+  ): Promise<readonly ReviewKinds[K][]>;
   /** The gate's decisions. Bounded for each box and verdict: the oldest of these go when there are too many. */
   recordEgress(records: readonly NewEgressRecord[]): Promise<void>;
   /** Requests to models. They are what budgets and costs are counted from, so they are never dropped. */

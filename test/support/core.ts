@@ -5,6 +5,8 @@ import type { Clock } from "../../src/base/clock.ts";
 import { AgentBoxError } from "../../src/base/errors.ts";
 import type { AgentEntry } from "../../src/contract/agent.ts";
 import { ModelKeys } from "../../src/core/agents/model-keys.ts";
+import type { Merges } from "../../src/ports/merge.ts";
+import { openReviews } from "../../src/services/review/index.ts";
 import type { ModelGateway } from "../../src/ports/model-gateway.ts";
 import type { ToolStore } from "../../src/ports/tool-store.ts";
 import { agents } from "../../src/agents/index.ts";
@@ -52,6 +54,12 @@ const closedModels: ModelGateway = {
   upgrade: (_box, _request, socket) => void socket.destroy(),
   [Symbol.asyncDispose]: async () => undefined,
 };
+
+const refuseMerge = async (): Promise<never> => {
+  throw new AgentBoxError("merge.failed", "There is nothing to merge into.");
+};
+
+const noMerges: Merges = { plan: refuseMerge, apply: refuseMerge, undo: refuseMerge, export: refuseMerge };
 
 const notInstalled = (agent: string): never => {
   throw new AgentBoxError("tool.not_installed", `${agent} is not installed.`);
@@ -110,6 +118,9 @@ export async function openTestCore(
       agentProblems: [],
       refreshAgents: async () => undefined,
       models: options.models ?? closedModels,
+      reviews: openReviews(),
+      merges: noMerges,
+      secretScan: { scan: async () => [] },
       modelKeys: new ModelKeys(() => undefined),
       toolStore: options.toolStore ?? emptyToolStore,
       workspaces: openWorkspaces({ isRoot: false, userHome: join(host.dir, "home"), agentboxHome: host.dir }),

@@ -5,10 +5,12 @@ import { boxes, look } from "./boxes.ts";
 import { host } from "./host.ts";
 import { network } from "./network.ts";
 import { project } from "./project.ts";
+import { review } from "./review.ts";
 import { work } from "./work.ts";
 
 export const commands: readonly CommandSpec[] = [
   ...work,
+  ...review,
   ...boxes,
   ...look,
   ...network,

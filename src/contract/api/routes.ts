@@ -3,14 +3,13 @@
  * exist without a schema, a summary and a handler.
  */
 import { z } from "zod";
-import { Box } from "../box.ts";
+import { agentRoutes } from "./agent-routes.ts";
+import { reviewRoutes } from "./review-routes.ts";
+import { type Route, boxAnswer, empty, none } from "./route.ts";
 import {
-  AgentCheck,
-  AgentInfo,
   BoxDetails,
   BoxStats,
   BoxSummary,
-  BudgetAnswer,
   CreateBox,
   CreatedBox,
   DoctorReport,
@@ -20,40 +19,17 @@ import {
   ExplainRequest,
   Explanation,
   Info,
-  InstallAgent,
   NetAnswer,
   PolicyAnswer,
   PruneAnswer,
-  RaiseBudget,
   Readiness,
-  ResumeRun,
   SessionList,
   StartSession,
   TrustEntry,
   TrustQuestion,
-  UsageAnswer,
-  UsageFilter,
 } from "./schemas.ts";
 import { SessionStatus } from "../link/messages.ts";
 import { Approval, ApprovalAnswer, EgressRecord } from "../network/egress.ts";
-
-export type Method = "GET" | "POST" | "DELETE";
-
-export interface Route {
-  readonly method: Method;
-  /** `{box}`, `{session}`, `{approval}` and `{agent}` are the only parameters. */
-  readonly path: string;
-  readonly summary: string;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
-  readonly response: z.ZodType;
-  /** What the answer is when it is not JSON. */
-  readonly media?: "text" | "stream" | "websocket";
-}
-
-const none = z.object({});
-const empty = z.strictObject({});
-const box = z.object({ box: Box });
 
 export const routes = {
   livez: { method: "GET", path: "/livez", summary: "The process lives.", response: none },
@@ -128,35 +104,35 @@ export const routes = {
     path: "/v1/boxes/{box}/start",
     summary: "Start a box.",
     body: empty,
-    response: box,
+    response: boxAnswer,
   },
   stopBox: {
     method: "POST",
     path: "/v1/boxes/{box}/stop",
     summary: "Ask the box to end, then make it.",
     body: z.strictObject({ graceMs: z.int().min(0).max(600_000).optional() }),
-    response: box,
+    response: boxAnswer,
   },
   restartBox: {
     method: "POST",
     path: "/v1/boxes/{box}/restart",
     summary: "Stop and start.",
     body: empty,
-    response: box,
+    response: boxAnswer,
   },
   pauseBox: {
     method: "POST",
     path: "/v1/boxes/{box}/pause",
     summary: "Freeze all of it.",
     body: empty,
-    response: box,
+    response: boxAnswer,
   },
   resumeBox: {
     method: "POST",
     path: "/v1/boxes/{box}/resume",
     summary: "Go on.",
     body: empty,
-    response: box,
+    response: boxAnswer,
   },
   getStats: { method: "GET", path: "/v1/boxes/{box}/stats", summary: "What a box uses.", response: BoxStats },
   getLogs: {
@@ -185,75 +161,8 @@ export const routes = {
     response: z.object({ session: SessionStatus }),
   },
 
-  startRun: {
-    method: "POST",
-    path: "/v1/boxes/{box}/run",
-    summary: "Go on with the box's conversation: a new task, or a terminal.",
-    body: ResumeRun,
-    response: box,
-  },
-  sendMessage: {
-    method: "POST",
-    path: "/v1/boxes/{box}/send",
-    summary: "Say something to the agent: typed into its terminal, or as the next task of the conversation.",
-    body: z.strictObject({ text: z.string().min(1).max(65_536) }),
-    response: box,
-  },
-  interruptAgent: {
-    method: "POST",
-    path: "/v1/boxes/{box}/interrupt",
-    summary: "Make the agent stop what it is doing; its box stays.",
-    body: empty,
-    response: none,
-  },
-  getBudget: {
-    method: "GET",
-    path: "/v1/boxes/{box}/budget",
-    summary: "The limits that hold for a box and what counts against them.",
-    response: BudgetAnswer,
-  },
-  raiseBudget: {
-    method: "POST",
-    path: "/v1/boxes/{box}/budget",
-    summary: "Add to a limit; a box that waits for it goes on.",
-    body: RaiseBudget,
-    response: BudgetAnswer,
-  },
-  getUsage: {
-    method: "GET",
-    path: "/v1/usage",
-    summary: "Tokens and cost.",
-    query: UsageFilter,
-    response: UsageAnswer,
-  },
-
-  listAgents: {
-    method: "GET",
-    path: "/v1/agents",
-    summary: "The catalogue, with what is installed.",
-    response: z.object({ agents: z.array(AgentInfo) }),
-  },
-  installAgent: {
-    method: "POST",
-    path: "/v1/agents/{agent}",
-    summary: "Install an agent and pin it; answers with InstallStep objects, one a line.",
-    body: InstallAgent,
-    response: none,
-    media: "stream",
-  },
-  removeAgent: {
-    method: "DELETE",
-    path: "/v1/agents/{agent}",
-    summary: "Remove a version of an agent, or all of them.",
-    query: z.object({ version: z.string().max(64).optional() }),
-    response: z.object({ removed: z.array(z.string()) }),
-  },
-  checkAgents: {
-    method: "GET",
-    path: "/v1/agents/check",
-    summary: "Hashes what is installed again: ready, absent or broken, and the fix.",
-    response: z.object({ checks: z.array(AgentCheck) }),
-  },
+  ...agentRoutes,
+  ...reviewRoutes,
 
   exec: {
     method: "GET",

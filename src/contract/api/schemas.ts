@@ -4,6 +4,8 @@ import { BoxEvent, EventType } from "../events.ts";
 import { AgentState, Verdict } from "../agent-events.ts";
 import { BudgetScope, BudgetStatus } from "../model/budget.ts";
 import { UsageTotals } from "../model/usage.ts";
+import { DangerKind } from "../review/danger.ts";
+import { MergeMode } from "../review/merge.ts";
 import { HostSummary } from "../network/egress.ts";
 import { NetworkPolicy } from "../network/policy.ts";
 import { InstalledTool } from "../tool.ts";
@@ -128,6 +130,28 @@ export const BudgetAnswer = z.object({
   isExhausted: z.boolean(),
 });
 export type BudgetAnswer = z.infer<typeof BudgetAnswer>;
+
+const CheckpointText = z.string().max(64).describe("`base`, a number or a name.");
+export const ReviewFilter = z.object({
+  from: CheckpointText.optional(),
+  to: CheckpointText.optional().describe("Without it: the workspace as it is now."),
+});
+export const PatchFilter = ReviewFilter.extend({
+  path: z.string().max(4096).optional(),
+  context: z.coerce.number().int().min(0).max(1000).default(3),
+});
+
+export const MergeBody = z.strictObject({
+  mode: MergeMode.default("squash"),
+  message: z.string().max(16_384).optional(),
+  accept: z.array(DangerKind).max(64).default([]).describe("Kinds of danger that somebody has looked at."),
+  digest: z
+    .string()
+    .max(128)
+    .optional()
+    .describe("Of the review that was looked at; another state is refused."),
+  skipsChecks: z.boolean().default(false),
+});
 
 /** Adds to the limits of a scope; `run` unless told. */
 export const RaiseBudget = z.strictObject({

@@ -19,5 +19,6 @@ export const entryDefaults = {
   mcpServers: { args: [], env: {}, transport: "http", headers: {} },
   mounts: { access: "read" },
   services: { after: [], ready_timeout: "60s", restart: "on-failure" },
+  checks: { timeout: "10m" },
   networkRules: { inspect: false, mode: "allow" },
 } as const;

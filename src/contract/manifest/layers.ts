@@ -57,7 +57,7 @@ export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManife
   const agent = layers.findLast((layer) => layer.values.agent?.name !== undefined)?.values.agent?.name;
   for (const layer of layers) {
     forgetArguments(layer, values, origins);
-    const { mounts: added = [], ...sections } = valuesFor(agent, layer.values);
+    const { mounts: added = [], check: _checks, ...sections } = valuesFor(agent, layer.values);
     for (const [section, entries] of Object.entries(sections)) {
       for (const [key, value] of Object.entries(entries ?? {})) {
         if (value === undefined) continue;

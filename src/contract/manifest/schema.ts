@@ -110,6 +110,15 @@ const LifecycleSection = z
   })
   .describe("How long the box lives.");
 
+export const CheckEntry = z
+  .strictObject({
+    name: ServiceName.describe("What the check is called in a review."),
+    command: Command.describe("What to run: a text for sh -c, or an array of program and arguments."),
+    timeout: Duration.optional().describe("How long it may take."),
+  })
+  .describe("A command that must pass in a fresh box, on the agent's work, before it can be merged.");
+export type CheckEntry = z.infer<typeof CheckEntry>;
+
 /** The sections in the order they are documented and written. */
 export const manifestSections = {
   agent: AgentSection,
@@ -129,6 +138,10 @@ export const manifestSections = {
     .record(ServiceName, ServiceEntry)
     .describe("Programs that run in the box beside the agent, each under its name."),
   network: NetworkSection,
+  check: z
+    .array(CheckEntry)
+    .max(32)
+    .describe("Commands that must pass in a fresh box, on the agent's work, before it can be merged."),
 } as const;
 
 export const Manifest = z
@@ -146,6 +159,7 @@ export const Manifest = z
     env: manifestSections.env.optional(),
     services: manifestSections.services.optional(),
     network: manifestSections.network.optional(),
+    check: manifestSections.check.optional(),
   })
   .describe(
     "The contract of a box: what runs in it, on what, with which limits, what it may see of the host, what it may reach, and what it may spend.",

@@ -61,7 +61,12 @@ export function requestEnded(facts: AgentFacts, outcome: ModelOutcome, nowMs: nu
   facts.inFlight = Math.max(0, facts.inFlight - 1);
   facts.activeMs = nowMs;
   const isAnswer = outcome.status >= 200 && outcome.status < 300 && outcome.error === undefined;
-  if (!isAnswer) return requestFailed(facts, outcome.error ?? `status ${outcome.status}`, nowMs);
+  if (!isAnswer) {
+    const why = outcome.error ?? `status ${outcome.status}`;
+    // A key that is refused is not accepted at the next try.
+    const isRefused = outcome.status === 401 || outcome.status === 403;
+    return requestFailed(facts, why, nowMs, isRefused ? 3 : 1);
+  }
   facts.answers += 1;
   facts.failures = 0;
   facts.failingSinceMs = undefined;
@@ -70,9 +75,10 @@ export function requestEnded(facts: AgentFacts, outcome: ModelOutcome, nowMs: nu
   facts.lastStop = outcome.stop;
 }
 
-export function requestFailed(facts: AgentFacts, why: string, nowMs: number): void {
+/** `weight`: how many failures in a row it counts for. */
+export function requestFailed(facts: AgentFacts, why: string, nowMs: number, weight = 1): void {
   facts.activeMs = nowMs;
-  facts.failures += 1;
+  facts.failures += weight;
   facts.failingSinceMs ??= nowMs;
   facts.lastFailure = why;
 }

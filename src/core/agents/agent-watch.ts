@@ -14,13 +14,30 @@ import {
   requestStarted,
 } from "./agent-facts.ts";
 import { decideState, isHopeless } from "./decide-state.ts";
-import { noteState } from "./note-state.ts";
+import { noteConversation, noteState } from "./note-state.ts";
 
 interface Watched {
   readonly box: Box;
   readonly facts: AgentFacts;
+  /** On the monotonic clock: a wall clock that is set makes nobody late. */
+  readonly deadlineMs: number | undefined;
+  /** As it was noted last. */
   state: AgentState;
+  conversation: string | undefined;
+  notes: { readonly sinceMs: number; count: number };
+  isFrozen: boolean;
+  checkpointedMs: number;
 }
+
+/** How long an agent works before its work so far is kept. */
+const checkpointEveryMs = 10 * 60_000;
+
+/**
+ * SECURITY: an agent that says one thing and its opposite a thousand times a second would fill the event log. So many
+ * changes in a minute are noted at once; after that only what holds when the next second is over.
+ */
+const notesPerMinute = 120;
+const minuteMs = 60_000;
 
 export class AgentWatch {
   readonly #core: Core;
@@ -33,9 +50,38 @@ export class AgentWatch {
   /** A session of the agent has begun, or was found again. */
   begin(box: Box): void {
     if (!box.run) return;
-    const facts = newFacts(box.run.mode, this.#nowMs);
-    this.#watched.set(box.name, { box, facts, state: box.run.state });
+    const { mode, state, conversation, deadlineMs: wallMs } = box.run;
+    const nowMs = this.#nowMs;
+    const deadlineMs = wallMs === undefined ? undefined : nowMs + wallMs - this.#core.ports.clock.nowMs();
+    const notes = { sinceMs: nowMs, count: 0 };
+    const facts = newFacts(mode, nowMs);
+    this.#watched.set(box.name, {
+      box,
+      facts,
+      deadlineMs,
+      state,
+      conversation,
+      notes,
+      isFrozen: false,
+      checkpointedMs: nowMs,
+    });
     this.#review(box.name);
+    this.#core.background("looking for earlier answers", this.#recall(box, facts));
+  }
+
+  /** Its box stands still: silence and failures mean nothing until it goes on. */
+  frozen(name: string): void {
+    const watched = this.#watched.get(name);
+    if (watched) watched.isFrozen = true;
+  }
+
+  /** A daemon that found the box frozen has not watched its agent yet. */
+  thawed(box: Box): void {
+    const watched = this.#watched.get(box.name);
+    if (!watched) return this.begin(box);
+    watched.isFrozen = false;
+    watched.facts.activeMs = this.#nowMs;
+    if (watched.facts.failingSinceMs !== undefined) watched.facts.failingSinceMs = this.#nowMs;
   }
 
   /** What is known at its end; it is watched no longer. */
@@ -101,16 +147,29 @@ export class AgentWatch {
 
   /** Time passes: silence turns into a state of its own. Returns the boxes whose agents should be ended. */
   tick(): readonly { readonly box: Box; readonly by: EndedBy }[] {
-    const wallMs = this.#core.ports.clock.nowMs();
     const toEnd: { box: Box; by: EndedBy }[] = [];
-    for (const [name, { box, facts }] of this.#watched) {
-      this.#review(name);
+    for (const [name, { box, facts, deadlineMs, isFrozen }] of this.#watched) {
+      if (!isFrozen) this.#review(name, true);
       if (facts.endedBy !== undefined) continue;
-      const isLate = box.run?.deadlineMs !== undefined && wallMs >= box.run.deadlineMs;
-      if (isLate) toEnd.push({ box, by: "timeout" });
-      else if (isHopeless(facts, this.#nowMs)) toEnd.push({ box, by: "give_up" });
+      if (deadlineMs !== undefined && this.#nowMs >= deadlineMs) toEnd.push({ box, by: "timeout" });
+      else if (!isFrozen && isHopeless(facts, this.#nowMs)) toEnd.push({ box, by: "give_up" });
     }
     return toEnd;
+  }
+
+  /** Boxes whose agent has worked for long since its work was last kept. */
+  overdue(): readonly Box[] {
+    const due = [...this.#watched.values()].filter(
+      ({ state, checkpointedMs }) => state === "working" && this.#nowMs - checkpointedMs >= checkpointEveryMs,
+    );
+    for (const watched of due) watched.checkpointedMs = this.#nowMs;
+    return due.map(({ box }) => box);
+  }
+
+  /** What a daemon before this one has seen: an agent found at work may need no further answer. */
+  async #recall({ name, incarnation, run }: Box, facts: AgentFacts): Promise<void> {
+    const { usage } = await this.#core.ports.store.sumModel({ box: name, incarnation, run: run?.turns });
+    if (usage.output > 0) facts.answers = Math.max(1, facts.answers);
   }
 
   get #nowMs(): number {
@@ -124,12 +183,27 @@ export class AgentWatch {
     this.#review(name);
   }
 
-  #review(name: string): void {
+  #review(name: string, isTick = false): void {
     const watched = this.#watched.get(name);
     if (!watched) return;
-    const state = decideState(watched.facts, this.#nowMs);
+    const { box, facts } = watched;
+    const state = decideState(facts, this.#nowMs);
+    const conversation = facts.conversation ?? watched.conversation;
+    if (state === watched.state && conversation === watched.conversation) return;
+    if (!this.#mayNote(watched) && !isTick) return;
+    if (conversation !== undefined && conversation !== watched.conversation) {
+      watched.conversation = conversation;
+      this.#core.background("noting a conversation", noteConversation(this.#core, box, conversation));
+    }
     if (state === watched.state) return;
     watched.state = state;
-    this.#core.background("noting an agent's state", noteState(this.#core, watched.box, state));
+    this.#core.background("noting an agent's state", noteState(this.#core, box, state));
+  }
+
+  #mayNote(watched: Watched): boolean {
+    const nowMs = this.#nowMs;
+    if (nowMs - watched.notes.sinceMs >= minuteMs) watched.notes = { sinceMs: nowMs, count: 0 };
+    watched.notes.count += 1;
+    return watched.notes.count <= notesPerMinute;
   }
 }

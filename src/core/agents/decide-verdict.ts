@@ -41,9 +41,9 @@ function unreported(facts: AgentFacts, { hasModel }: SessionEnd): Judgement {
   return { verdict: "done", why: "The model had said all it had to say." };
 }
 
-const gaveUp = ({ failures, lastFailure, endedBy }: AgentFacts): Judgement => ({
+const gaveUp = ({ lastFailure, endedBy }: AgentFacts): Judgement => ({
   verdict: "gave_up",
-  why: `The model could not be used (${failures} failed in a row, the last: ${(lastFailure ?? "unknown").slice(0, 200)})${endedBy === "give_up" ? "; AgentBox ended the agent" : ""}.`,
+  why: `The model could not be used (${(lastFailure ?? "unknown").slice(0, 200)})${endedBy === "give_up" ? "; AgentBox ended the agent" : ""}.`,
 });
 
 const failed = (why: string): Judgement => ({ verdict: "failed", why: why.slice(0, 500) });

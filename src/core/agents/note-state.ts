@@ -4,14 +4,26 @@ import type { Core } from "../context.ts";
 
 /** One event for each change, with the record. */
 export function noteState(core: Core, { name, incarnation }: Box, state: AgentState): Promise<void> {
-  return changeRun(core, { name, incarnation }, (run) => {
-    if (run.state === state || run.state === "done") return undefined;
+  return changeRun(core, { name, incarnation }, (run, phase) => {
+    // What comes after the end is late news; but a box that was started again has an agent again, and no verdict yet.
+    if (run.state === state || (run.state === "done" && phase !== "running")) return undefined;
+    const { verdict: _verdict, why: _why, ...rest } = run;
     return {
-      run: { ...run, state, stateSinceMs: core.ports.clock.nowMs() },
+      run: { ...rest, state, stateSinceMs: core.ports.clock.nowMs() },
       event: { type: "agent.state_changed", data: { from: run.state, to: state } },
     };
   });
 }
+
+/** The newest counts: a resumed conversation may get another id, and that one leads to all of it. */
+export const noteConversation = (
+  core: Core,
+  { name, incarnation }: Box,
+  conversation: string,
+): Promise<void> =>
+  changeRun(core, { name, incarnation }, (run) =>
+    run.conversation === conversation ? undefined : { run: { ...run, conversation } },
+  );
 
 interface RunChange {
   readonly run: AgentRun;
@@ -19,14 +31,15 @@ interface RunChange {
 }
 
 /** Changes what is kept about a run, when it is the box's turn. */
-export function changeRun(
+function changeRun(
   core: Core,
   { name, incarnation }: Pick<Box, "name" | "incarnation">,
-  change: (run: AgentRun) => RunChange | undefined,
+  change: (run: AgentRun, phase: Box["state"]["phase"]) => RunChange | undefined,
 ): Promise<void> {
   return core.locked(name, async () => {
     const box = await core.ports.store.findBox(name);
-    const changed = box?.incarnation === incarnation && box.run ? change(box.run) : undefined;
+    const changed =
+      box?.incarnation === incarnation && box.run ? change(box.run, box.state.phase) : undefined;
     if (!box || !changed) return;
     const update = { ...box, run: changed.run };
     const { event } = changed;

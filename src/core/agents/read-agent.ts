@@ -5,8 +5,8 @@ import type { LineReader } from "../../contract/agent.ts";
 import { AgentEvent, maxEventText } from "../../contract/agent-events.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
+import { takeQuietly } from "../review/take-checkpoint.ts";
 import { getAgent } from "./get-agent.ts";
-import { changeRun } from "./note-state.ts";
 
 /** Longer lines are no event of any agent; tool results of megabytes come in the agent's own log. */
 const maxLine = 4 * 2 ** 20;
@@ -38,15 +38,23 @@ function safely(read: LineReader, line: string): readonly AgentEvent[] {
   }
 }
 
+/**
+ * SECURITY: an id is told by the box, and becomes an argument and part of a path when the conversation is resumed. So it
+ * is no flag, no path, and nothing that a program could read otherwise than as a name.
+ */
+const conversationId = /^[A-Za-z0-9_](?:[A-Za-z0-9_:@=+-]|\.(?!\.))*$/;
+
 function take(core: Core, box: Box, said: AgentEvent): void {
   const parsed = AgentEvent.safeParse(cleaned(said));
   if (!parsed.success) return;
   const event = parsed.data;
+  if (event.kind === "session_started" && !conversationId.test(event.conversation)) return;
   core.agentWatch.said(box.name, event);
-  if (event.kind === "session_started") {
-    core.background("noting a conversation", noteConversation(core, box, event.conversation));
-  }
   core.noteFromAgent(box, event);
+  // At a terminal the box goes on after each turn; without one the end of the run is the moment.
+  const link = core.live.get(box.name)?.link;
+  if (event.kind === "turn_done" && box.run?.mode === "interactive" && link)
+    core.background("taking a checkpoint", takeQuietly(core, box, link, "turn"));
 }
 
 function cleaned(event: AgentEvent): unknown {
@@ -57,9 +65,3 @@ function cleaned(event: AgentEvent): unknown {
     ]),
   );
 }
-
-/** The newest counts: a resumed conversation may get another id, and that one leads to all of it. */
-const noteConversation = (core: Core, box: Box, conversation: string): Promise<void> =>
-  changeRun(core, box, (run) =>
-    run.conversation === conversation ? undefined : { run: { ...run, conversation } },
-  );

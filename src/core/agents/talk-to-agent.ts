@@ -5,6 +5,7 @@ import type { ResumeRun } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
 import { requirePhase } from "../box-phases.ts";
 import type { Core } from "../context.ts";
+import { resumeBox } from "../pause-box.ts";
 import { getLink } from "../run-in-box.ts";
 import { boot } from "../start-box.ts";
 import { nextRun } from "./begin-run.ts";
@@ -82,6 +83,7 @@ const killAfterMs = 5_000;
 
 /** Asks a headless agent to end, and makes it: some never do. */
 export async function endSession(core: Core, { name, incarnation }: Box): Promise<void> {
+  await thaw(core, name, incarnation);
   const link = core.live.get(name)?.link;
   if (!link?.isConnected) return;
   await link.signalSession("main", "INT");
@@ -93,6 +95,12 @@ export async function endSession(core: Core, { name, incarnation }: Box): Promis
       link.signalSession("main", "KILL").catch(() => undefined),
     );
   });
+}
+
+/** A frozen agent hears nothing, and whoever waits for its end would wait for ever. */
+async function thaw(core: Core, name: string, incarnation: string): Promise<void> {
+  const box = await core.ports.store.findBox(name);
+  if (box?.incarnation === incarnation && box.state.phase === "paused") await resumeBox(core, name);
 }
 
 const noAgent = (name: string): AgentBoxError =>

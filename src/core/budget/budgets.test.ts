@@ -87,6 +87,32 @@ const eventsOf = async (store: Store, type: string) =>
   (await store.listEvents({ type, limit: 100 })).map(({ box, data }) => ({ box, ...data }));
 
 describe("what is recorded", () => {
+  it("of a request that its box left is the estimate, and of one that failed nothing", async () => {
+    const { store, budgets } = await openWith(boxWith("one", []));
+    for (const hasAnswer of [true, false]) {
+      const one = request("one");
+      const ticket = ticketOf(await budgets.admit(one, never));
+      budgets.settle(ticket, one, { hasAnswer, status: 499, error: "client_closed", durationMs: 5 });
+    }
+    expect(await store.sumModel({ box: "one" })).toMatchObject({ usage: { input: 100, output: 100 } });
+  });
+
+  it("of one that does not say how long its answer may be is what is usual; reserved is all it may have", async () => {
+    const { store, budgets } = await openWith(
+      boxWith("one", [{ scope: "box", layer: "user", tokens: 1_000 }]),
+    );
+    const one = request("one", { estimate: { input: 100, output: 200, longest: 800 } });
+    const first = await budgets.admit(one, never);
+    expect(first).toMatchObject({ outcome: "admitted" });
+    expect(first).not.toHaveProperty("maxOutput");
+    expect((await budgets.status("one")).limits).toMatchObject([{ reservedTokens: 900 }]);
+    // The second waits for the first, and then gets what that has left.
+    const second = budgets.admit(one, never);
+    budgets.settle(ticketOf(first), one, { hasAnswer: true, status: 200, durationMs: 5 });
+    expect(await second).toMatchObject({ outcome: "admitted", maxOutput: 600 });
+    expect(await store.sumModel({ box: "one" })).toMatchObject({ usage: { input: 100, output: 200 } });
+  });
+
   it("is one record with usage, cost, estimate and the run of the box", async () => {
     const { store, budgets } = await openWith(boxWith("one", [], { projectDir: "/p" }));
     const one = request("one");
@@ -141,7 +167,7 @@ describe("what is recorded", () => {
       return (await budgets.status("one")).limits[0]!.usedTokens;
     };
     expect(await end({ hasAnswer: true })).toBe(200);
-    expect(await end({ hasAnswer: true, status: 429, error: "rate_limit_error" })).toBe(200);
+    expect(await end({ hasAnswer: false, status: 429, error: "rate_limit_error" })).toBe(200);
     expect(await end({ hasAnswer: false, status: 0, error: "model.unavailable" })).toBe(200);
     expect(await store.sumModel({})).toMatchObject({ requests: 3, estimated: 1, unpriced: 0 });
   });

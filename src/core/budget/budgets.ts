@@ -83,7 +83,7 @@ export class Budgets {
     const price = findPrice(request.model, [this.#ownPrices, builtInPrices.prices]);
     const want = {
       input: tokenCount(request.estimate.input),
-      output: tokenCount(request.estimate.output),
+      output: tokenCount(request.estimate.longest ?? request.estimate.output),
       price,
     };
     for (;;) {
@@ -100,7 +100,10 @@ export class Budgets {
       const reservation = await this.#ledger.reserve(origin, want, limits, signal);
       if (reservation.outcome === "granted") {
         const { ticket, output } = reservation;
-        const estimate = { input: want.input, output };
+        const estimate = {
+          input: want.input,
+          output: Math.min(output, tokenCount(request.estimate.output)),
+        };
         this.#admitted.set(ticket, { box, origin, estimate, price, limits });
         return { outcome: "admitted", ticket, ...(output < want.output ? { maxOutput: output } : {}) };
       }
@@ -217,8 +220,8 @@ function recordOf(
   request: ModelRequest,
   outcome: ModelOutcome,
 ): NewModelRecord {
-  const hasAnswer = outcome.hasAnswer && outcome.status < 400;
-  const usage = outcome.usage ? checkedUsage(outcome.usage) : hasAnswer ? undefined : noUsage;
+  // SECURITY: not by the status, which is an error's also where the box left before the end: leaving must not be free.
+  const usage = outcome.usage ? checkedUsage(outcome.usage) : outcome.hasAnswer ? undefined : noUsage;
   const costMicroUsd = costFor(usage, estimate, price);
   return {
     ...origin,

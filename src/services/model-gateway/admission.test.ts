@@ -58,11 +58,36 @@ describe("admission", () => {
     const length = JSON.stringify(ask.body).length;
     expect(world.fixture.asked.map(({ estimate }) => estimate)).toEqual([
       { input: Math.ceil(length / 4), output: 9 },
-      { input: 4, output: 16_384 },
+      { input: 4, output: 16_384, longest: 131_072 },
     ]);
     expect(world.provider.seen.map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
       { max_tokens: 5 },
       { max_output_tokens: 5 },
     ]);
+  });
+
+  it("reserves the longest answer where a request does not say, for each one it asks for", async () => {
+    await using world = await openWorld();
+    const path = "/openai/v1/chat/completions";
+    // There is room for more than is usual, but not for all that could come: then the usual is all it gets.
+    world.fixture.admit = async () => ({ outcome: "admitted", ticket: "t", maxOutput: 500_000 });
+    await world.fixture.ask({ path, body: { model: "m", n: 4 } });
+    await world.fixture.ask({ path, body: { model: "m" } });
+    expect(world.fixture.asked.map(({ estimate }) => estimate)).toMatchObject([
+      { output: 4 * 16_384, longest: 4 * 131_072 },
+      { output: 16_384, longest: 131_072 },
+    ]);
+    const sent = world.provider.seen.map(({ body }) => JSON.parse(body) as unknown);
+    expect(sent).toEqual([{ model: "m", n: 4, max_tokens: 16_384 }, { model: "m" }]);
+  });
+
+  it("counts what the vendor remembers as input", async () => {
+    await using world = await openWorld();
+    const path = "/openai/v1/responses";
+    await world.fixture.ask({ path, body: { model: "m", input: "x" } });
+    await world.fixture.ask({ path, body: { model: "m", previous_response_id: null } });
+    await world.fixture.ask({ path, body: { model: "m", previous_response_id: "r" } });
+    // The provider said 3 in and 5 out.
+    expect(world.fixture.asked.map(({ estimate }) => estimate.input)).toEqual([7, 11, 10 + 8]);
   });
 });

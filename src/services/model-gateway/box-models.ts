@@ -17,6 +17,7 @@ export class BoxModels {
   spec: ModelSpec;
   readonly #options: BoxModelsOptions;
   readonly #open = new Set<() => void>();
+  #longestConversation = 0;
   #heldBytes = 0;
   #sockets = 0;
   #lastProgressMs = Number.NEGATIVE_INFINITY;
@@ -43,6 +44,15 @@ export class BoxModels {
     if (now - this.#lastProgressMs < this.#options.limits.progressMs) return;
     this.#lastProgressMs = now;
     this.#options.listener.progressed(this.box);
+  }
+
+  /** Tokens of the longest conversation so far: the most that a request which only names an earlier answer stands for. */
+  get longestConversation(): number {
+    return this.#longestConversation;
+  }
+
+  noteConversation(tokens: number): void {
+    this.#longestConversation = Math.max(this.#longestConversation, tokens);
   }
 
   /** Counts a WebSocket in; the result counts it out again. */

@@ -59,6 +59,7 @@ const foreign: readonly [where: string, ask: Ask][] = [
     "?key=, after the placeholder",
     ask({ path: `/gemini/v1beta/models?key=${placeholderKey}&KEY=${foreignKey}` }),
   ],
+  ["x_api_key", ask({ headers: { x_api_key: foreignKey } })],
   ["?access_token=", ask({ path: `/gemini/v1beta/models/m:generateContent?access_token=${foreignKey}` })],
 ];
 

@@ -38,13 +38,16 @@ const foreign = (where: string): AgentBoxError =>
     hint: `Send ${placeholderKey}, or none: the gateway puts in the key that the host has.`,
   });
 
+/** SECURITY: servers behind a gateway interface cannot tell `x_api_key` from `x-api-key`. */
+const nameOf = (name: string): string => name.toLowerCase().replaceAll("_", "-");
+
 /**
  * SECURITY: with a key of its own a box could use an account that nobody counts, and that whoever planted the key reads
  * along in. Takes the placeholder out of the query.
  */
 export function takePlaceholder(rawHeaders: readonly string[], query: URLSearchParams): void {
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase();
+    const name = nameOf(rawHeaders[i]!);
     const isOurs = Object.hasOwn(credentialHeaders, name) ? credentialHeaders[name] : undefined;
     if (isOurs !== undefined && !isOurs(rawHeaders[i + 1]!.trim())) throw foreign(name);
   }
@@ -127,8 +130,9 @@ export function sentHeaders(rawHeaders: readonly string[]): string[] {
   }
   const headers: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase();
-    if (!isNotSent(name) && !named.has(name)) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
+    const name = nameOf(rawHeaders[i]!);
+    if (!isNotSent(name) && !named.has(rawHeaders[i]!.toLowerCase()))
+      headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
   return headers;
 }

@@ -64,7 +64,9 @@ function oneSpelling(fields: JsonObject): JsonObject {
 const configOf = (body: JsonObject): JsonObject =>
   oneSpelling(asObject(oneSpelling(body)["generationConfig"]));
 
-const candidatesOf = (config: JsonObject): number => Math.max(1, asCount(config["candidateCount"]) ?? 1);
+/** SECURITY: the vendor reads numbers from texts, too. */
+const candidatesOf = (config: JsonObject): number =>
+  Math.max(1, asCount(Number(config["candidateCount"] ?? 1)) ?? 1);
 
 function rewrite(body: JsonObject, { maxOutput }: Change): JsonObject {
   // SECURITY: the path names the model that was judged; a second name in the body must not win over it.
@@ -91,7 +93,8 @@ export const gemini: ModelLanguage = {
     if (model === undefined) throw new AgentBoxError("model.bad_request", "The path names no model.");
     const config = configOf(body);
     const each = asCount(config["maxOutputTokens"]);
-    return { model, maxOutput: each === undefined ? undefined : each * candidatesOf(config) };
+    const choices = candidatesOf(config);
+    return { model, choices, maxOutput: each === undefined ? undefined : each * choices };
   },
   rewrite,
   rewritePath: (path, model) =>

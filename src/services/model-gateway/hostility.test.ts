@@ -285,6 +285,47 @@ describe("a program that", () => {
     expect(world.fixture.settled).toHaveLength(1);
   });
 
+  it.each([
+    ["before anything is answered", false],
+    ["between the head of the answer and its first word", true],
+  ])("leaves %s is settled with the estimate: the vendor is at work", async (_, hasHead) => {
+    await using world = await openWorld();
+    world.provider.answer = (_request, response) => {
+      if (hasHead) response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    };
+    const left = new AbortController();
+    const opened = world.fixture.open({ ...ask, signal: left.signal }).catch(() => undefined);
+    await until(() => world.provider.seen[0]);
+    if (hasHead) (await opened)?.destroy();
+    else left.abort();
+    const { outcome } = await until(() => world.fixture.settled[0]);
+    expect(outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "client_closed" });
+  });
+
+  it("stops reading before the end is settled with the estimate, and not with how the answer began", async () => {
+    await using world = await openWorld({ limits: { idleMs: 200 } });
+    world.provider.answer = (_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(sse(started));
+      for (let i = 0; i < 200; i += 1) response.write(sse({ ...delta, text: "x".repeat(100_000) }));
+      response.end(sse(ended));
+    };
+    const answer = await world.fixture.open(ask);
+    answer.on("error", () => undefined);
+    const { outcome } = await until(() => world.fixture.settled[0]);
+    expect(outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "model.unavailable" });
+    answer.destroy();
+  });
+
+  it("nests deeper than can be written again is told so, and keeps nothing reserved", async () => {
+    await using world = await openWorld();
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const body = `{"model":"m","max_tokens":9,"x":${deep}}`;
+    expect((await world.fixture.ask({ ...ask, body })).status).toBeGreaterThanOrEqual(400);
+    expect(world.provider.seen).toEqual([]);
+    expect(world.fixture.settled).toHaveLength(world.fixture.asked.length);
+  });
+
   it("leaves while its budget is asked has sent nothing, and is settled", async () => {
     await using world = await openWorld();
     let isAborted = false;

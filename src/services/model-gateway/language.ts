@@ -12,6 +12,10 @@ export interface Asked {
   readonly model: string;
   /** The most the answer may have, over all its choices; undefined when the request does not say. */
   readonly maxOutput: number | undefined;
+  /** How many answers at once; one unless it is said. */
+  readonly choices?: number | undefined;
+  /** It goes on from an answer that the vendor remembers, whose input is not in the request. */
+  readonly isContinued?: boolean | undefined;
 }
 
 export interface Change {

@@ -52,7 +52,7 @@ describe("what is changed of a request", () => {
   it("Gemini: both spellings are read, and only one is sent", () => {
     const path = "/v1beta/models/x:generateContent";
     const body = { generation_config: { max_output_tokens: 100, candidate_count: 3 } };
-    expect(gemini.read(body, path)).toEqual({ model: "x", maxOutput: 300 });
+    expect(gemini.read(body, path)).toEqual({ model: "x", choices: 3, maxOutput: 300 });
     expect(gemini.rewrite(body, to(30))).toEqual({
       generationConfig: { maxOutputTokens: 10, candidateCount: 3 },
     });

@@ -28,6 +28,8 @@ export const modelLimits = {
   progressMs: 250,
   /** What an answer is taken to need when the request does not say. */
   usualOutput: 16_384,
+  /** What it may need then: no vendor's model says more at once. */
+  longestOutput: 131_072,
 } as const;
 
 export type ModelLimits = { readonly [K in keyof typeof modelLimits]: number };

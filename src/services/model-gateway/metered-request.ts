@@ -8,8 +8,9 @@ import type { ModelProvider } from "../../contract/model/api.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { ModelListener, ModelOutcome, ModelRequest } from "../../ports/model-gateway.ts";
 import type { BoxModels } from "./box-models.ts";
+import { refuseErrands } from "./errands.ts";
 import type { JsonObject } from "./json.ts";
-import type { Learned, ModelLanguage } from "./language.ts";
+import type { Asked, Learned, ModelLanguage } from "./language.ts";
 import type { ModelLimits } from "./limits.ts";
 import { chooseModel } from "./model-choice.ts";
 
@@ -28,8 +29,6 @@ export interface Asking {
   readonly body: JsonObject;
   /** As it came, for the estimate. */
   readonly bytes: number;
-  /** Input that the provider remembers and that is not in the request. */
-  readonly remembered?: number | undefined;
 }
 
 const vendorHost = "https://api.openai.com";
@@ -54,6 +53,7 @@ export class MeteredRequest implements SentRequest {
   readonly #request: ModelRequest;
   readonly #ticket: string;
   readonly #startedMs: number;
+  readonly #models: BoxModels;
   #firstByteMs: number | undefined;
   #isSettled = false;
   readonly path: string;
@@ -61,6 +61,7 @@ export class MeteredRequest implements SentRequest {
 
   private constructor(context: MeterContext, asking: Asking, request: ModelRequest, admitted: Admitted) {
     this.#context = context;
+    this.#models = asking.models;
     this.#request = request;
     this.#ticket = admitted.ticket;
     this.#startedMs = context.clock.monotonicMs();
@@ -70,6 +71,7 @@ export class MeteredRequest implements SentRequest {
   /** For what only counts tokens: the model is checked, and nothing is reserved. */
   static free(asking: Asking): SentRequest {
     const { model } = asking.language.read(asking.body, asking.path);
+    refuseErrands(asking.language.api, asking.body);
     return rewritten(asking, chooseModel(asking.models.spec, model), undefined);
   }
 
@@ -77,15 +79,13 @@ export class MeteredRequest implements SentRequest {
   static async admit(context: MeterContext, asking: Asking, signal: AbortSignal): Promise<MeteredRequest> {
     const { models, provider, language } = asking;
     const asked = language.read(asking.body, asking.path);
+    refuseErrands(language.api, asking.body);
     const request: ModelRequest = {
       box: models.box,
       api: language.api,
       provider: provider.name,
       model: chooseModel(models.spec, asked.model),
-      estimate: {
-        input: Math.ceil(asking.bytes / 4) + (asking.remembered ?? 0),
-        output: asked.maxOutput ?? context.limits.usualOutput,
-      },
+      estimate: estimateOf(asked, asking, context.limits),
     };
     const admitted = await admission(context, request, signal);
     return new MeteredRequest(context, asking, request, admitted);
@@ -102,6 +102,7 @@ export class MeteredRequest implements SentRequest {
   settle(outcome: Pick<ModelOutcome, "status" | "hasAnswer" | "error">, learned: Learned = {}): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
+    if (learned.usage) this.#models.noteConversation(learned.usage.input + learned.usage.output);
     this.#context.listener.settle(this.#ticket, this.#request, {
       ...outcome,
       error: outcome.error ?? learned.error,
@@ -135,9 +136,20 @@ async function admission(
     });
   });
   if (answer.outcome === "refused") throw new NotAdmitted(answer.code, answer.message);
-  const { output } = request.estimate;
-  const isLower = answer.maxOutput !== undefined && answer.maxOutput < output;
-  return { ticket: answer.ticket, maxOutput: isLower ? answer.maxOutput : undefined };
+  const { output, longest = output } = request.estimate;
+  const isLower = answer.maxOutput !== undefined && answer.maxOutput < longest;
+  // Not the last token that is left: models refuse a limit above their own, which is rarely below the usual.
+  return { ticket: answer.ticket, maxOutput: isLower ? Math.min(answer.maxOutput, output) : undefined };
+}
+
+function estimateOf(
+  { maxOutput, choices = 1, isContinued }: Asked,
+  { bytes, models }: Asking,
+  { usualOutput, longestOutput }: ModelLimits,
+): ModelRequest["estimate"] {
+  const input = Math.ceil(bytes / 4) + (isContinued === true ? models.longestConversation : 0);
+  if (maxOutput !== undefined) return { input, output: maxOutput };
+  return { input, output: usualOutput * choices, longest: longestOutput * choices };
 }
 
 /** Refused by whoever keeps the budget, who knows it already. */

@@ -228,6 +228,32 @@ describe("Responses over a WebSocket", () => {
     expect(outcome).toMatchObject({ hasAnswer: true, error: "model.unavailable" });
   });
 
+  it("passes no signal on, whose error would look like the end of an answer; to cancel is to leave", async () => {
+    await using world = await openWorld([{ text: "x".repeat(2_000), usage, chunkDelayMs: 20 }]);
+    const socket = open(world.fixture);
+    await new Promise((resolve) => socket.once("open", resolve));
+    socket.send('{"type":"response.processed","response_id":"nonsense"}');
+    socket.send(create());
+    await new Promise((resolve) => socket.once("message", resolve));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.send('{"type":"response.cancel","response_id":"nonsense"}');
+    const { outcome } = await until(() => world.fixture.settled[0]);
+    expect(outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "client_closed" });
+    await closed;
+  });
+
+  it("keeps nothing reserved for what cannot be written again", async () => {
+    await using world = await openWorld(answer);
+    const socket = open(world.fixture);
+    await new Promise((resolve) => socket.once("open", resolve));
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const frame = `{"type":"response.create","model":"m","x":${deep}}`;
+    expect(await turn(socket, frame)).toMatchObject([{ type: "error" }]);
+    expect(world.fixture.settled).toHaveLength(world.fixture.asked.length);
+    expect((await turn(socket, create())).at(-1)).toMatchObject({ type: "response.completed" });
+    socket.close();
+  });
+
   it("holds a box to so many sockets and so large frames", async () => {
     await using model = await startScriptedModel({ script: answer });
     await using fixture = await openGatewayFixture(model.url, {

@@ -23,7 +23,6 @@ export interface CallContext extends MeterContext {
 interface Sent {
   readonly path: string;
   readonly body: Buffer | undefined;
-  readonly metered?: MeteredRequest | undefined;
 }
 
 export class ModelCall {
@@ -61,7 +60,6 @@ export class ModelCall {
       this.#provider = target.provider;
       takePlaceholder(this.#request.rawHeaders, target.query);
       const sent = await this.#prepare(target);
-      this.#metered = sent.metered;
       // The program may have left while the budget was asked.
       if (this.#abort.signal.aborted) return this.#clientClosed();
       this.#wasSent = true;
@@ -96,7 +94,9 @@ export class ModelCall {
       return { path: counted.path + query, body: toBytes(counted.body) };
     }
     const metered = await MeteredRequest.admit(this.#context, { ...asking, provider }, this.#abort.signal);
-    return { path: metered.path + query, body: toBytes(metered.body), metered };
+    // Before anything else can fail: what was admitted is settled, or its reservation would stay for ever.
+    this.#metered = metered;
+    return { path: metered.path + query, body: toBytes(metered.body) };
   }
 
   #send(provider: ModelProvider, { path, body }: Sent): Promise<IncomingMessage> {
@@ -182,7 +182,10 @@ export class ModelCall {
   #settle(error?: string): void {
     this.#isOver = true;
     const learned = this.#reader?.end();
-    this.#metered?.settle({ status: this.#status, hasAnswer: this.#hasAnswer, error }, learned);
+    // SECURITY: a program that stops reading makes the answer break off, and knows all but how it ends.
+    const isHeldUp = learned?.isFinal !== true && this.#response.writableNeedDrain;
+    const known = isHeldUp ? { ...learned, usage: undefined } : learned;
+    this.#metered?.settle({ status: this.#status, hasAnswer: this.#hasAnswer, error }, known);
   }
 
   /** Something on our side or the provider's: told where nothing has been said yet, otherwise the connection breaks. */
@@ -221,7 +224,8 @@ export class ModelCall {
     const learned = this.#reader?.end();
     // SECURITY: a box that leaves before the last word would otherwise pay only for how an answer begins, or nothing.
     const known = learned?.isFinal === true ? learned : {};
-    const hasAnswer = this.#hasAnswer || (this.#wasSent && this.#status === 0);
+    // Also between the head of the answer and its first word, or before both: the vendor is at work.
+    const hasAnswer = this.#hasAnswer || (this.#wasSent && this.#status < 400);
     this.#metered.settle({ status: this.#status || leftStatus, hasAnswer, error: leftError }, known);
   }
 

@@ -37,6 +37,8 @@ export interface Ask {
   readonly method?: string;
   readonly headers?: Record<string, string | string[]>;
   readonly body?: unknown;
+  /** Ends the request before it is answered. */
+  readonly signal?: AbortSignal;
 }
 
 export interface GatewayFixture extends AsyncDisposable {
@@ -118,7 +120,7 @@ export async function openGatewayFixture(
   return fixture;
 }
 
-function openRequest(port: number, { path, method, headers, body }: Ask): Promise<IncomingMessage> {
+function openRequest(port: number, { path, method, headers, body, signal }: Ask): Promise<IncomingMessage> {
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const request = httpRequest(
@@ -129,6 +131,7 @@ function openRequest(port: number, { path, method, headers, body }: Ask): Promis
         method: method ?? (text === undefined ? "GET" : "POST"),
         headers: { authorization: `Bearer ${placeholderKey}`, ...headers },
         agent: false,
+        ...(signal === undefined ? {} : { signal }),
       },
       resolve,
     );

@@ -13,7 +13,7 @@ import { type JsonObject, isObject, parseJson } from "./json.ts";
 import type { Learned } from "./language.ts";
 import { MeteredRequest, NotAdmitted } from "./metered-request.ts";
 import type { CallContext } from "./model-call.ts";
-import { harmlessFrames, lastEvents, openAiResponses } from "./openai-responses.ts";
+import { lastEvents, openAiResponses, signals } from "./openai-responses.ts";
 import { ConnectFailure } from "./origin-agent.ts";
 import {
   answerText,
@@ -141,9 +141,10 @@ export class ModelSocket {
   #handle(data: Buffer): void {
     const frame = parseJson(data.toString());
     const type = isObject(frame) ? frame["type"] : undefined;
-    if (typeof type === "string" && harmlessFrames.has(type)) {
+    if (typeof type === "string" && signals.has(type)) {
       this.#release(data.length);
-      return this.#upstream?.send(JSON.stringify(frame));
+      // What is under way ends with the connection, and is counted as left.
+      return type === "response.cancel" && this.#isBusy ? this.#close(goingAway) : undefined;
     }
     if (this.#isBusy) return void this.#waiting.push(data);
     this.#release(data.length);
@@ -154,7 +155,6 @@ export class ModelSocket {
   }
 
   async #create({ type, ...body }: JsonObject, bytes: number): Promise<void> {
-    const remembered = body["previous_response_id"] === undefined ? 0 : totalOf(this.#learned);
     const asking = {
       models: this.#models,
       provider: this.#provider!,
@@ -163,7 +163,7 @@ export class ModelSocket {
       body,
       bytes,
     };
-    const metered = await MeteredRequest.admit(this.#context, { ...asking, remembered }, this.#abort.signal);
+    const metered = await MeteredRequest.admit(this.#context, asking, this.#abort.signal);
     this.#learned = {};
     this.#hasAnswer = false;
     this.#current = metered;
@@ -224,6 +224,7 @@ export class ModelSocket {
   #tell(error: unknown): void {
     if (this.#abort.signal.aborted) return;
     const refusal = toRefusal(error);
+    this.#settle({ status: refusal.status, error: refusal.code, hasAnswer: false });
     if (!(error instanceof NotAdmitted))
       this.#context.listener.refused(this.#models.box, refusal.code, refusal.message);
     if (this.#client?.readyState === WebSocket.OPEN) this.#client.send(refusalEvent(refusal));
@@ -282,7 +283,8 @@ export class ModelSocket {
     if (this.#abort.signal.aborted) return;
     this.#abort.abort();
     this.#release(this.#heldBytes);
-    const isOurs = code === goingAway;
+    // The box left, or did what ends its connection, which must not be cheaper.
+    const isOurs = code !== serverError;
     const error = isOurs ? leftError : "model.unavailable";
     // SECURITY: a box that leaves before the last word would otherwise pay only for how an answer begins.
     const known = this.#learned.isFinal === true || !isOurs ? this.#learned : {};
@@ -296,8 +298,6 @@ export class ModelSocket {
     this.#client.once("close", () => clearTimeout(end));
   }
 }
-
-const totalOf = ({ usage }: Learned): number => (usage === undefined ? 0 : usage.input + usage.output);
 
 const eventMarkers = [...openAiResponses.early, ...openAiResponses.late];
 

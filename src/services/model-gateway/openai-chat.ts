@@ -52,7 +52,8 @@ function read(body: JsonObject): Asked {
   }
   const limits = [asCount(body["max_tokens"]), asCount(body["max_completion_tokens"])];
   const stated = limits.filter((limit) => limit !== undefined);
-  return { model, maxOutput: stated.length === 0 ? undefined : Math.max(...stated) * choicesOf(body) };
+  const choices = choicesOf(body);
+  return { model, choices, maxOutput: stated.length === 0 ? undefined : Math.max(...stated) * choices };
 }
 
 /** The vendor's newer models take only the new name; many compatible servers know only the old one. */

@@ -47,7 +47,9 @@ function read(body: JsonObject): Asked {
       hint: "Send the request without background.",
     });
   }
-  return { model, maxOutput: asCount(body["max_output_tokens"]) };
+  // SECURITY: a few bytes can stand for all that was said before.
+  const isContinued = ["previous_response_id", "conversation"].some((name) => (body[name] ?? null) !== null);
+  return { model, maxOutput: asCount(body["max_output_tokens"]), isContinued };
 }
 
 const matches: Readonly<Record<string, "answer" | "count">> = {
@@ -56,8 +58,11 @@ const matches: Readonly<Record<string, "answer" | "count">> = {
   "/v1/responses/input_tokens": "count",
 };
 
-/** What may be said on a WebSocket beside `response.create`; none of it costs anything. */
-export const harmlessFrames: ReadonlySet<string> = new Set(["response.cancel", "response.processed"]);
+/**
+ * What may be said on a WebSocket beside `response.create`. SECURITY: none of it is passed on, because the vendor answers
+ * a wrong one with an error, which would look like the end of the answer that is under way, and the rest came for free.
+ */
+export const signals: ReadonlySet<string> = new Set(["response.cancel", "response.processed"]);
 
 /** Ends what a `response.create` began. */
 export const lastEvents: ReadonlySet<unknown> = new Set([

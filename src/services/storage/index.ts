@@ -2,6 +2,7 @@
  * The directories of boxes, below `<home>/boxes`:
  *
  *     <name>/runtime            the driver's records, the daemon's alone
+ *     <name>/review.git         what left the box for review, the daemon's alone
  *     <name>/link               socket and boot file, read by the box
  *     <name>/data/home          the box's own; with a disk limit, `data` is a disk
  *     <name>/data/workspace     of that size (`disk.img`) and the paths stay the same
@@ -58,6 +59,10 @@ class HostStorage implements BoxStorage {
       home: join(root, "data", "home"),
       workspace: join(root, "data", "workspace"),
     };
+  }
+
+  reviewDir(name: string): string {
+    return join(this.#root(name), "review.git");
   }
 
   diskLimit(): DiskLimit {

@@ -2,13 +2,21 @@
  * A private clone: the history of HEAD, the branches and tags of the source, and nothing that leads back to it. No
  * shared objects, no remote, no path of the host, no config and no hooks of the source.
  */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DirectoryHandle } from "../../host/directory-handle.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { CopyBudget, type CopyLimits, copyEntry, openBelow } from "./copy-tree.ts";
-import { git, gitFailed, gitOk, uploadPack } from "./host-git.ts";
-import { type HostRepository, type RepositorySettings, readSettings } from "./host-repository.ts";
+import { gitOk } from "../../host/git.ts";
+import { type HostRepository, type RepositorySettings, readSettings } from "../../host/git-repository.ts";
+import {
+  borrowedObjects,
+  bringHistory,
+  dropForeignBoundaries,
+  notSynced,
+  readSourceRefs,
+  writeRefs,
+} from "./source-history.ts";
 import { carryUncommitted, listUncommitted } from "./uncommitted.ts";
 
 export interface CloneOptions {
@@ -22,22 +30,38 @@ export interface CloneOptions {
 }
 
 export async function cloneRepository(options: CloneOptions): Promise<PreparedWorkspace> {
-  const { repository, target, box } = options;
-  const settings = await readSettings(repository.gitDir, options.userHome);
+  const { repository, target, box, limits } = options;
+  const [settings, refs] = await Promise.all([
+    readSettings(repository.gitDir, options.userHome),
+    readSourceRefs(repository),
+  ]);
   const gitDir = join(target, ".git");
   const branch = `refs/heads/agentbox/${box}`;
   await makeEmptyRepository(gitDir, branch, settings);
-  await copyExcludes(repository.commonDir, gitDir, options.limits);
-  const hasCommits = await fetchSource(repository.gitDir, gitDir, branch);
-  // The comparison needs the clone's objects, not its files, so both go on at once.
-  const [uncommitted] = await Promise.all([
-    findUncommitted(repository, gitDir, settings.excludesFile),
-    hasCommits ? checkOut(gitDir, target) : undefined,
+  await Promise.all([
+    copyPlainFile(repository.commonDir, ["info"], "exclude", join(gitDir, "info"), limits),
+    copyPlainFile(repository.commonDir, [], "shallow", gitDir, limits),
+    writeRefs(gitDir, branch, refs),
   ]);
-  const base = hasCommits ? { baseCommit: (await readFile(join(gitDir, branch), "utf8")).trim() } : {};
+  const env = borrowedObjects(repository.commonDir);
+  const [uncommitted] = await allDone([
+    findUncommitted(repository, gitDir, settings.excludesFile, env),
+    bringHistory(repository, gitDir, refs, env),
+    refs.head === undefined ? undefined : checkOut(gitDir, target, env),
+  ]);
+  await dropForeignBoundaries(gitDir);
+  const base = refs.head === undefined ? {} : { baseCommit: refs.head };
   if (options.carry === "none" || repository.top === undefined)
     return { ...base, leftBehind: uncommitted.length };
-  return { ...base, leftBehind: await carryUncommitted(uncommitted, repository.top, target, options.limits) };
+  return { ...base, leftBehind: await carryUncommitted(uncommitted, repository.top, target, limits) };
+}
+
+/** Like Promise.all, but never while one of them still writes: the caller removes the target when this fails. */
+async function allDone<T extends readonly unknown[]>(
+  work: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
 }
 
 /** What `git init` would make, without its templates; a process less is a tenth of the time of a small clone. */
@@ -69,53 +93,38 @@ async function makeEmptyRepository(
 const quoted = (text: string): string =>
   `"${text.replaceAll(/[\u0000-\u001f\u007f]/g, " ").replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 
-/** What the person has excluded stays excluded in the box. */
-async function copyExcludes(commonDir: string, gitDir: string, limits: CopyLimits): Promise<void> {
+/** A file of the source's repository that is only data: what the person has excluded, or where history ends. */
+async function copyPlainFile(
+  commonDir: string,
+  below: readonly string[],
+  name: string,
+  targetDir: string,
+  limits: CopyLimits,
+): Promise<void> {
   await using common = await DirectoryHandle.open(commonDir);
-  await using target = await DirectoryHandle.open(join(gitDir, "info"));
+  await using target = await DirectoryHandle.open(targetDir);
   // SECURITY: a link in the place of either name could make any file of the host part of the clone.
-  const info = await openBelow(common, ["info"], false);
-  if (info === undefined) return;
-  await copyEntry(info, target, "exclude", new CopyBudget(limits), { links: false });
-  await info[Symbol.asyncDispose]();
-}
-
-/** False when the source has no commit yet. */
-async function fetchSource(source: string, gitDir: string, branch: string): Promise<boolean> {
-  const refspecs = [`+HEAD:${branch}`, "+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*"];
-  const quiet = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
-  const result = await git(
-    [
-      "fetch",
-      ...quiet,
-      "--update-shallow",
-      "--update-head-ok",
-      `--upload-pack=${uploadPack}`,
-      "--",
-      source,
-      ...refspecs,
-    ],
-    // No reflog: it would hold the path of the source.
-    { gitDir, cwd: gitDir, config: { "core.logAllRefUpdates": "false", "protocol.version": "0" } },
-  );
-  if (result.code === 0) return true;
-  if (result.stderr.includes("couldn't find remote ref HEAD")) return false;
-  throw gitFailed("fetch", result);
+  const directory = await openBelow(common, below, false);
+  if (directory === undefined) return;
+  await copyEntry(directory, target, name, new CopyBudget(limits), { links: false });
+  if (directory !== common) await directory[Symbol.asyncDispose]();
 }
 
 async function findUncommitted(
   { top, gitDir }: HostRepository,
   cloneGitDir: string,
   excludesFile: string,
+  env: Readonly<Record<string, string>>,
 ): Promise<readonly string[]> {
   return top === undefined
     ? []
-    : await listUncommitted({ top, sourceGitDir: gitDir, cloneGitDir, excludesFile });
+    : await listUncommitted({ top, sourceGitDir: gitDir, cloneGitDir, excludesFile, env });
 }
 
-const checkOut = (gitDir: string, target: string): Promise<string> =>
+const checkOut = (gitDir: string, target: string, env: Readonly<Record<string, string>>): Promise<string> =>
   gitOk(["reset", "--quiet", "--hard"], {
     gitDir,
     cwd: target,
-    env: { GIT_WORK_TREE: target, GIT_REFLOG_ACTION: "agentbox: cloned" },
+    env: { ...env, GIT_WORK_TREE: target, GIT_REFLOG_ACTION: "agentbox: cloned" },
+    config: { "checkout.workers": "0", ...notSynced },
   });

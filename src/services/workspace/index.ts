@@ -7,9 +7,9 @@ import { runOk } from "../../host/run.ts";
 import type { PreparedWorkspace, Workspaces } from "../../ports/workspace.ts";
 import { cloneRepository } from "./clone-repository.ts";
 import { CopyBudget, type CopyLimits, copyDirectory } from "./copy-tree.ts";
-import { findRepository, isHostGitRepository, sourceInvalid } from "./host-repository.ts";
+import { findRepository, isHostGitRepository, sourceInvalid } from "../../host/git-repository.ts";
 
-export { isHostGitRepository } from "./host-repository.ts";
+export { isHostGitRepository } from "../../host/git-repository.ts";
 
 export interface WorkspacesOptions {
   readonly isRoot: boolean;

@@ -6,7 +6,7 @@ import { lstat, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DirectoryHandle } from "../../host/directory-handle.ts";
 import { CopyBudget, type CopyLimits, copyEntry, openBelow } from "./copy-tree.ts";
-import { type GitOptions, git, gitFailed, gitOk } from "./host-git.ts";
+import { type GitOptions, git, gitFailed, gitOk } from "../../host/git.ts";
 
 export interface UncommittedQuery {
   readonly top: string;
@@ -14,6 +14,8 @@ export interface UncommittedQuery {
   /** The fresh clone of the source, at the source's HEAD. */
   readonly cloneGitDir: string;
   readonly excludesFile: string;
+  /** Where the objects are that the clone does not have yet. */
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /**
@@ -25,7 +27,7 @@ export async function listUncommitted(query: UncommittedQuery): Promise<readonly
   const options: GitOptions = {
     gitDir: query.cloneGitDir,
     cwd: query.top,
-    env: { GIT_WORK_TREE: query.top, GIT_INDEX_FILE: index },
+    env: { ...query.env, GIT_WORK_TREE: query.top, GIT_INDEX_FILE: index },
     config: { "core.excludesFile": query.excludesFile },
   };
   const flags = ["--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];

@@ -15,6 +15,7 @@ const input: LaunchInput = {
     { source: "/srv/in", target: "/data/in", readOnly: true },
     { source: "/srv/out", target: "/data/out", readOnly: false },
   ],
+  guardedNames: [],
   memoryBytes: 512 * 2 ** 20,
   files: [],
   layout: {

@@ -28,6 +28,8 @@ export interface LaunchInput {
   readonly tools: BoxTools;
   /** Already checked, sources resolved. */
   readonly mounts: readonly MountSpec[];
+  /** Names in the workspace that are there, and that the box may not change. */
+  readonly guardedNames: readonly string[];
   readonly memoryBytes: number | undefined;
   /** Already checked: each covers a file of the layout, or stands where the layout has nothing. */
   readonly files: readonly SystemFile[];
@@ -149,6 +151,10 @@ function boxArgv(input: LaunchInput): readonly string[] {
     ...systemArgv(input),
     ...bind("--bind", dirs.home, boxPaths.home),
     ...bind("--bind", dirs.workspace, boxPaths.workspace),
+    // SECURITY: a mount of its own cannot be renamed, removed or replaced either, and so its name is taken for good.
+    ...input.guardedNames.flatMap((entry) =>
+      bind("--ro-bind", `${dirs.workspace}/${entry}`, `${boxPaths.workspace}/${entry}`),
+    ),
     // SECURITY: read-only, so that the box cannot put another socket or a link where the host listens.
     ...bind("--ro-bind", dirs.link, boxPaths.run),
     ...bind("--ro-bind", tools.node, boxPaths.node),

@@ -1,7 +1,10 @@
+import { mkdir, mkdtemp, realpath, rename, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWithin } from "../../../contract/manifest/mount-paths.ts";
-import { sourceProblem, targetProblem } from "./mounts.ts";
+import { checkSkills, sourceProblem, targetProblem } from "./mounts.ts";
 
 const part = fc.stringMatching(/^[a-z]{1,6}$/);
 const reserved = [
@@ -97,4 +100,16 @@ it("does not take a name that only starts the same for a directory within", () =
   expect(isWithin("/usrlocal", "/usr")).toBe(false);
   expect(isWithin("/usr/local", "/usr")).toBe(true);
   expect(isWithin("/anything", "/")).toBe(true);
+});
+
+it("skills are shown as long as they are where they were, and not what a link in their place leads to", async () => {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), "abx-skills-")));
+  const [skills, secrets, boxesDir] = ["skills", "secrets", "boxes"].map((name) => join(dir, name));
+  for (const path of [skills!, secrets!, boxesDir!]) await mkdir(path);
+  await checkSkills(skills, boxesDir!);
+  await checkSkills(undefined, boxesDir!);
+  await rename(skills!, `${skills}.old`);
+  await symlink(secrets!, skills!);
+  await expect(checkSkills(skills, boxesDir!)).rejects.toMatchObject({ code: "mount.invalid" });
+  await rm(dir, { recursive: true });
 });

@@ -8,6 +8,7 @@ import { AgentBoxError } from "../../../base/errors.ts";
 import { boxPaths, type MountSpec } from "../../../contract/box.ts";
 import { hostControlDirs, isWithin, systemDirs } from "../../../contract/manifest/mount-paths.ts";
 import type { BoxDirs } from "../../../ports/runtime.ts";
+import type { Guarded } from "./guard.ts";
 
 /** Nothing is mounted at, below or above these. */
 const reservedTargets = [...systemDirs, boxPaths.tools, boxPaths.run];
@@ -64,6 +65,29 @@ export async function checkMounts(
     checked.push({ ...mount, source: await checkSource(mount, realBoxesDir) });
   }
   return checked;
+}
+
+/**
+ * SECURITY: skills of the project may lie where the box can write (a mounted workspace). A link that it put in their
+ * place would show it, at its next start, whatever it names on the host.
+ */
+export async function checkSkills(skills: string | undefined, boxesDir: string): Promise<void> {
+  if (skills === undefined) return;
+  const mount = { source: skills, target: boxPaths.skills, readOnly: true };
+  await checkSource(mount, await realpath(boxesDir));
+}
+
+/**
+ * SECURITY: another mount of the same directory would be a second way to the names that are guarded in the workspace.
+ */
+export function checkBesideGuard(mounts: readonly MountSpec[], { workspace, names }: Guarded): void {
+  for (const mount of mounts) {
+    const overlaps = isWithin(mount.source, workspace) || isWithin(workspace, mount.source);
+    if (overlaps && !mount.readOnly)
+      throw invalid(mount, "the workspace is that directory, or holds it, or is in it");
+    const covered = names.find((name) => isWithin(mount.target, `${boxPaths.workspace}/${name}`));
+    if (covered !== undefined) throw invalid(mount, `${covered} in the workspace stays as it is`);
+  }
 }
 
 async function checkSource(mount: MountSpec, boxesDir: string): Promise<string> {

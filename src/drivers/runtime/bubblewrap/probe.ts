@@ -135,6 +135,7 @@ async function tryBox(host: BubblewrapHost): Promise<string | undefined> {
       tools: { node: "/bin/sh", boxd: dirs.home },
       mounts: [],
       files: [],
+      guardedNames: [],
       memoryBytes: undefined,
       layout: await readSystemLayout(),
       placement: nowhere,

@@ -17,6 +17,7 @@ import {
   identify,
   killAll,
   killChain,
+  scanChain,
   usageFromProc,
   waitUntilGone,
 } from "./box-processes.ts";
@@ -25,10 +26,11 @@ import { type Chain, startChain } from "./chain.ts";
 import { EndWatch } from "./end-watch.ts";
 import { etcFiles } from "./etc-files.ts";
 import { type Freezer, groupFreezer, signalFreezer } from "./freezer.ts";
+import { Guard } from "./guard.ts";
 import { isolationOf, refuseUnenforceable } from "./guarantees.ts";
 import { detectLimiter } from "./limits/detect.ts";
 import type { Limiter } from "./limits/limiter.ts";
-import { checkMounts } from "./mounts.ts";
+import { checkBesideGuard, checkMounts, checkSkills } from "./mounts.ts";
 import { findBarrier } from "./reachability.ts";
 import { type BoxRecord, type ProcessIdentity, readBootId, Records } from "./records.ts";
 import { placeSystemFiles } from "./system-files.ts";
@@ -65,6 +67,7 @@ class BubblewrapRuntime implements Runtime {
   readonly #limiter: Limiter;
   readonly #bootId: string;
   readonly #records: Records;
+  readonly #guard: Guard;
   readonly #freezer: Freezer;
   readonly #verbs = new KeyedMutex();
   readonly #ends: EndWatch;
@@ -77,6 +80,7 @@ class BubblewrapRuntime implements Runtime {
     this.#limiter = limiter;
     this.#bootId = bootId;
     this.#records = new Records(boxesDir);
+    this.#guard = new Guard(this.#records);
     this.#freezer = limiter.freezer === undefined ? signalFreezer : groupFreezer(limiter.freezer);
     this.#ends = new EndWatch((name, first) => this.#settle(name, first));
   }
@@ -85,11 +89,14 @@ class BubblewrapRuntime implements Runtime {
     return isolationOf(box.resources, this.#limiter.can);
   }
 
-  /** Watches what lives already, whoever started it. */
+  /** Watches what lives already, whoever started it, and tidies up after what ended unseen. */
   async adopt(): Promise<void> {
     for (const record of await this.#records.list()) {
       const first = await this.#findFirst(record);
       if (first !== undefined) this.#ends.watch(record.name, first);
+      // A chain without a first process may still be coming up, and needs what it mounts on.
+      else if ((await this.#guard.isRaised(record.name)) && (await scanChain(record.link)).length === 0)
+        await this.#guard.lower(record.name);
     }
   }
 
@@ -100,6 +107,7 @@ class BubblewrapRuntime implements Runtime {
       if (before !== undefined && before.phase !== "stopped") return before;
       this.#check(box);
       const mounts = await checkMounts(box.mounts, { boxesDir: this.#boxesDir, dirs: box.dirs });
+      await checkSkills(box.tools.skills, this.#boxesDir);
       await this.#clear(box.name);
       await this.#ends.ended(box.name);
       return this.#launch({ ...box, mounts });
@@ -130,9 +138,13 @@ class BubblewrapRuntime implements Runtime {
     await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
     // Before anything lives, so that whatever lives afterwards can be found.
     await this.#records.write(record);
+    const guarded = await this.#guard.raise(box);
+    if (guarded !== undefined) checkBesideGuard(box.mounts, guarded);
     const placement = await this.#limiter.prepare(box.name, box.resources);
     const chain = startChain({
       ...box,
+      dirs: guarded === undefined ? box.dirs : { ...box.dirs, workspace: guarded.workspace },
+      guardedNames: guarded?.names ?? [],
       host: this.#host,
       memoryBytes: box.resources.memoryBytes,
       layout,
@@ -197,6 +209,7 @@ class BubblewrapRuntime implements Runtime {
     const record = await this.#records.find(name);
     if (record !== undefined && record.bootId === this.#bootId) await this.#kill(record);
     await this.#limiter.release(name);
+    await this.#guard.lower(name);
   }
 
   async #kill(record: BoxRecord): Promise<void> {
@@ -321,6 +334,8 @@ class BubblewrapRuntime implements Runtime {
   }
 
   async #releaseIfEnded(name: string): Promise<void> {
-    if ((await this.#status(name))?.phase === "stopped") await this.#limiter.release(name);
+    if ((await this.#status(name))?.phase !== "stopped") return;
+    await this.#limiter.release(name);
+    await this.#guard.lower(name);
   }
 }

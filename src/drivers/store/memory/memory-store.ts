@@ -8,6 +8,7 @@ import type { BoxEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
+import type { ReviewKind, ReviewKinds } from "../../../contract/review/entry.ts";
 import type {
   EgressQuery,
   EventQuery,
@@ -19,6 +20,7 @@ import type {
   UsageGroup,
 } from "../../../ports/store.ts";
 import { ModelRecords, sumOf } from "./model-records.ts";
+import { ReviewEntries } from "./review-entries.ts";
 
 const maxEgressRecords = 20_000;
 
@@ -39,6 +41,7 @@ export class MemoryStore implements Store {
   #egress: EgressRecord[] = [];
   #egressTotal = 0;
   readonly #model = new ModelRecords();
+  readonly #review = new ReviewEntries();
 
   async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
     // Everything that can fail happens on copies; the assignments below cannot.
@@ -50,6 +53,7 @@ export class MemoryStore implements Store {
     this.#boxes = boxes;
     this.#trust = trust;
     if (change.grant) this.#addGrant(change.grant);
+    this.#review.change(change);
     this.#events.push(...numbered);
     return numbered.map((text) => JSON.parse(text) as BoxEvent);
   }
@@ -141,6 +145,13 @@ export class MemoryStore implements Store {
     by: UsageGroup,
   ): Promise<readonly { readonly key: string; readonly totals: UsageTotals }[]> {
     return this.#model.group(query, by);
+  }
+
+  async listReview<K extends ReviewKind>(
+    kind: K,
+    of: { readonly incarnation?: string; readonly projectDir?: string },
+  ): Promise<readonly ReviewKinds[K][]> {
+    return this.#review.list(kind, of);
   }
 
   #addGrant({ projectDir, rule }: ProjectGrant): void {

@@ -85,6 +85,19 @@ export const migrations: readonly string[] = [
   CREATE INDEX model_by_time ON model (at_ms);
   CREATE INDEX model_by_project ON model (project_dir, at_ms);
   `,
+  `
+  CREATE TABLE review (
+    incarnation TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    box TEXT NOT NULL,
+    project_dir TEXT,
+    value TEXT NOT NULL,
+    PRIMARY KEY (incarnation, kind, key)
+  ) STRICT;
+  CREATE INDEX review_by_box ON review (box);
+  CREATE INDEX review_by_project ON review (project_dir) WHERE project_dir IS NOT NULL;
+  `,
 ];
 
 /** "AGBX": tells our files from other people's SQLite databases. */

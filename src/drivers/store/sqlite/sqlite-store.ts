@@ -9,6 +9,7 @@ import type { BoxEvent, NewEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
+import type { ReviewKind, ReviewKinds } from "../../../contract/review/entry.ts";
 import type {
   EgressQuery,
   EventQuery,
@@ -47,6 +48,7 @@ export class SqliteStore implements Store {
       this.#changeBoxes(change);
       this.#changeTrust(change);
       this.#changeGrants(change);
+      this.#changeReview(change);
       return change.events.map((event) => this.#append(event));
     });
   }
@@ -151,6 +153,18 @@ export class SqliteStore implements Store {
     return this.#model.group(query, by);
   }
 
+  async listReview<K extends ReviewKind>(
+    kind: K,
+    { incarnation, projectDir }: { readonly incarnation?: string; readonly projectDir?: string },
+  ): Promise<readonly ReviewKinds[K][]> {
+    const sql = `SELECT value FROM review WHERE kind = ? AND (? IS NULL OR incarnation = ?)
+      AND (? IS NULL OR project_dir = ?) ORDER BY CAST(key AS INTEGER), key`;
+    const [of, project] = [incarnation ?? null, projectDir ?? null];
+    return this.#rows<[string]>(sql, [kind, of, of, project, project]).map(
+      ([value]) => JSON.parse(value) as ReviewKinds[K],
+    );
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#db.open) return;
     this.#statements.clear();
@@ -179,6 +193,17 @@ export class SqliteStore implements Store {
     if (!grant) return;
     const values = [grant.projectDir, grant.rule.id, JSON.stringify(grant.rule)];
     this.#run("INSERT OR REPLACE INTO grants (project_dir, id, rule) VALUES (?, ?, ?)", values);
+  }
+
+  #changeReview({ remove, review = [] }: StoreChange): void {
+    if (remove) this.#run("DELETE FROM review WHERE box = ? AND kind <> 'merge'", [remove.name]);
+    for (const { kind, key, value } of review) {
+      const projectDir = "projectDir" in value ? value.projectDir : null;
+      this.#run(
+        "INSERT OR REPLACE INTO review (incarnation, kind, key, box, project_dir, value) VALUES (?, ?, ?, ?, ?, ?)",
+        [value.incarnation, kind, key, value.box, projectDir, JSON.stringify(value)],
+      );
+    }
   }
 
   #changeBoxes({ remove, insert, update }: StoreChange): void {

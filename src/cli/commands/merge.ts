@@ -1,0 +1,135 @@
+/** merge, undo, discard, export: how work leaves its box, or does not. */
+import { resolve } from "node:path";
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { Client } from "../../client/index.ts";
+import { DangerKind } from "../../contract/review/danger.ts";
+import type { MergeConflict, MergeMode, MergeRecord } from "../../contract/review/merge.ts";
+import type { Review } from "../../contract/review/review.ts";
+import { askYesNo } from "../ask.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
+import { withProgress } from "../render/progress.ts";
+import { renderReview } from "../render/review.ts";
+import { plural } from "../render/table.ts";
+
+const verbs: Readonly<Record<string, RunCommand>> = { merge, undo, discard, export: exportWork };
+
+export const run: RunCommand = (context) => verbs[context.command.name]!(context);
+
+async function merge(context: CommandContext): Promise<number> {
+  const { args, screen } = context;
+  const box = args.positionals[0]!;
+  const client = await context.connect();
+  const review = await withProgress(screen, "Looking at the work", () => client.getReview(box));
+  const accept = await acceptedKinds(context, review);
+  if (accept === undefined) return 5;
+  if (args.isSet("check") && review.requiredChecks.length > 0) {
+    await withProgress(screen, "Running the checks in a fresh box", () => client.runChecks(box));
+  }
+  const message = args.text("message");
+  const merged = await tell(context, () =>
+    withProgress(screen, "Merging", () =>
+      client.mergeWork(box, {
+        mode: (args.text("mode") ?? "squash") as MergeMode,
+        accept: [...accept],
+        digest: review.digest,
+        skipsChecks: args.isSet("skip-checks"),
+        ...(message === undefined ? {} : { message }),
+      }),
+    ),
+  );
+  if (screen.isJson) screen.printJson({ merge: merged });
+  else screen.print(describe(merged));
+  return 0;
+}
+
+/** Kinds named on the command line; at a terminal the person is shown the rest and asked. Undefined: they said no. */
+async function acceptedKinds(
+  { args, screen }: CommandContext,
+  review: Review,
+): Promise<readonly DangerKind[] | undefined> {
+  const named = args.list("accept-danger").map((text) => {
+    const kind = DangerKind.options.find((option) => option === text);
+    if (kind) return kind;
+    throw new AgentBoxError("input.invalid", `There is no danger of the kind "${text}".`, {
+      hint: `Known: ${DangerKind.options.join(", ")}.`,
+    });
+  });
+  const open = [...new Set(review.dangers.map(({ kind }) => kind))].filter((kind) => !named.includes(kind));
+  if (open.length === 0 || !screen.isInteractive || screen.isJson) return named;
+  screen.note(renderReview(review, screen.errorStyle));
+  const isAgreed = await askYesNo(screen, `\nAccept ${open.join(", ")} and merge?`);
+  return isAgreed ? [...named, ...open] : undefined;
+}
+
+/** Both sides of a conflict, before the error itself. */
+async function tell<T>({ screen }: CommandContext, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    const conflicts = isAgentBoxError(error, "merge.conflict")
+      ? (error.facts?.["conflicts"] as MergeConflict[])
+      : [];
+    if (!screen.isJson) {
+      for (const { path, what } of conflicts ?? [])
+        screen.note(
+          `${screen.errorStyle.red("conflict")} ${screen.errorStyle.bold(printable(path))}: ${printable(what)}`,
+        );
+    }
+    throw error;
+  }
+}
+
+const describe = ({ id, mode, branch, after, files, box }: MergeRecord): string =>
+  `${mode === "patch" ? `Changed ${plural(files, "file")}` : `Merged ${plural(files, "file")} into ${(branch ?? "HEAD").replace(/^refs\/heads\//, "")} (${after.slice(0, 12)})`} from ${box}; take it back with: agentbox undo (merge ${id})`;
+
+async function undo({ args, screen, connect, cwd }: CommandContext): Promise<number> {
+  const client = await connect();
+  const box = args.positionals[0];
+  const undone = await client.undoMerge(
+    box === undefined ? { projectDir: await projectOf(client, cwd) } : { box },
+  );
+  if (screen.isJson) screen.printJson({ merge: undone });
+  else screen.print(`Took back merge ${undone.id} of ${undone.box}.`);
+  return 0;
+}
+
+/** The project of the latest merge at or above the directory the person is in. */
+async function projectOf(client: Client, cwd: string): Promise<string> {
+  const { events } = await client.listEvents({ type: "work.merged", limit: 200, order: "newest" });
+  const dirs = await Promise.all(
+    [...new Set(events.map(({ box }) => box))].map(async (box) => {
+      const found = box === undefined ? undefined : await client.getBox(box).catch(() => undefined);
+      return found?.box.projectDir;
+    }),
+  );
+  return dirs.find((dir) => dir !== undefined && (cwd === dir || cwd.startsWith(`${dir}/`))) ?? cwd;
+}
+
+async function discard({ args, screen, connect }: CommandContext): Promise<number> {
+  const box = args.positionals[0]!;
+  const client = await connect();
+  if (screen.isInteractive && !args.isSet("yes") && !screen.isJson) {
+    if (!(await askYesNo(screen, `Remove ${box} and everything it did?`))) return 5;
+  }
+  await client.discardWork(box);
+  if (screen.isJson) screen.printJson({ box });
+  else screen.print(`discarded ${box}`);
+  return 0;
+}
+
+async function exportWork({ args, screen, connect, cwd }: CommandContext): Promise<number> {
+  const box = args.positionals[0]!;
+  const [patch, bundle] = [args.text("patch"), args.text("bundle")];
+  if ((patch === undefined) === (bundle === undefined)) {
+    throw new AgentBoxError("input.invalid", "Say what to write: a patch or a bundle.", {
+      hint: `Write: agentbox export ${box} --patch work.patch`,
+    });
+  }
+  const file = resolve(cwd, (patch ?? bundle)!);
+  const client = await connect();
+  await client.exportWork(box, { format: patch === undefined ? "bundle" : "patch", file });
+  if (screen.isJson) screen.printJson({ box, file });
+  else screen.print(`wrote ${file}`);
+  return 0;
+}

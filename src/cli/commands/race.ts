@@ -1,0 +1,126 @@
+/** The same task for several agents at once, each in a box of its own; then side by side. */
+import { formatDuration } from "../../base/duration.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Client } from "../../client/index.ts";
+import type { Box } from "../../contract/box.ts";
+import type { Review } from "../../contract/review/review.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
+import { createBox } from "../create-box.ts";
+import { withProgress } from "../render/progress.ts";
+import { renderTable } from "../render/table.ts";
+import { renderCost } from "../render/verdict.ts";
+
+const maxRunners = 16;
+
+export const run: RunCommand = async (context) => {
+  const { args, screen } = context;
+  const client = await context.connect();
+  const picked = args.text("pick");
+  if (picked !== undefined) return pick(context, client, picked);
+  const task = args.positionals.join(" ");
+  if (task.trim() === "") {
+    throw new AgentBoxError("input.invalid", "There is no task.", {
+      hint: 'Write: agentbox race "fix the tests" --agents claude,codex',
+    });
+  }
+  const boxes = await start(context, client, task);
+  if (!screen.isJson) screen.note(`Racing: ${boxes.map(({ name }) => name).join(", ")}`);
+  await withProgress(screen, `${boxes.length} agents at work`, () =>
+    Promise.all(boxes.map((box) => ended(client, box))),
+  );
+  if (args.isSet("check")) for (const box of boxes) await client.runChecks(box.name).catch(() => undefined);
+  const reviews = await Promise.all(boxes.map((box) => client.getReview(box.name)));
+  if (screen.isJson) screen.printJson({ results: reviews });
+  else {
+    screen.print(render(reviews));
+    screen.note(`\nTake one and drop the rest: agentbox race --pick ${reviews[0]?.box ?? "BOX"}`);
+  }
+  return 0;
+};
+
+async function start(context: CommandContext, client: Client, task: string): Promise<Box[]> {
+  const { args } = context;
+  const agents = (args.text("agents") ?? "").split(",").filter(Boolean);
+  const count = args.integer("n") ?? 1;
+  const runners = agents.flatMap((agent) => Array.from({ length: count }, (_, index) => ({ agent, index })));
+  if (runners.length < 2 || runners.length > maxRunners) {
+    throw new AgentBoxError(
+      "input.invalid",
+      `A race needs 2 to ${maxRunners} runners, not ${runners.length}.`,
+      {
+        hint: "Write --agents claude,codex, or --agents claude --n 3.",
+      },
+    );
+  }
+  const stem = args.text("name") ?? "race";
+  const taken = new Set((await client.listBoxes()).map(({ name }) => name));
+  let heat = 1;
+  while ([...taken].some((name) => name.startsWith(`${stem}-${heat}-`))) heat += 1;
+  const boxes: Box[] = [];
+  // One after the other: the first may have to install its agent, and asks about trust for all.
+  for (const { agent, index } of runners) {
+    const name = `${stem}-${heat}-${agent}${count > 1 ? `-${index + 1}` : ""}`;
+    const created = await createBox(context, client, {
+      start: true,
+      agent,
+      name,
+      run: { mode: "headless", task },
+    });
+    boxes.push(created.box);
+  }
+  return boxes;
+}
+
+async function ended(client: Client, { name, incarnation }: Box): Promise<void> {
+  const isOver = async (): Promise<boolean> => (await client.getBox(name)).box.run?.verdict !== undefined;
+  const { lastId } = await client.listEvents({ limit: 1, order: "newest" });
+  if (await isOver()) return;
+  const stop = new AbortController();
+  for await (const event of client.followEvents(
+    { box: name, type: "agent.ended", after: lastId },
+    stop.signal,
+  )) {
+    if (event.incarnation === incarnation) return stop.abort();
+  }
+}
+
+function render(reviews: readonly Review[]): string {
+  return renderTable([
+    ["BOX", "AGENT", "ENDED", "FILES", "LINES", "DANGERS", "CHECKS", "TOKENS", "COST", "TIME"],
+    ...reviews.map(({ box, agent, totals, dangers, checks, requiredChecks, summary }) => {
+      const { usage, costMicroUsd, unpriced, requests } = summary.usage;
+      const passed = checks.filter(({ status }) => status === "passed").length;
+      return [
+        box,
+        agent,
+        summary.verdict?.replaceAll("_", " ") ?? "-",
+        String(totals.files),
+        `+${totals.added} -${totals.deleted}`,
+        String(dangers.length),
+        requiredChecks.length === 0 ? "-" : `${passed}/${requiredChecks.length}`,
+        (usage.input + usage.output).toLocaleString("en-US"),
+        renderCost(costMicroUsd, unpriced, requests),
+        formatDuration(summary.durationMs),
+      ];
+    }),
+  ]);
+}
+
+/** Keeps one box of a race and drops the others. Landing it is a step of its own, with its own look at the dangers. */
+async function pick({ screen }: CommandContext, client: Client, winner: string): Promise<number> {
+  const heat = /^(.+-\d+)-/.exec(winner)?.[1];
+  const boxes = (await client.listBoxes()).map(({ name }) => name);
+  if (heat === undefined || !boxes.includes(winner)) {
+    throw new AgentBoxError("box.not_found", `"${winner}" is no box of a race.`, {
+      hint: "List the boxes: agentbox ls",
+    });
+  }
+  const others = boxes.filter((name) => name !== winner && name.startsWith(`${heat}-`));
+  for (const name of others) await client.discardWork(name);
+  if (screen.isJson) screen.printJson({ kept: winner, discarded: others });
+  else
+    screen.print(
+      `kept ${winner}, discarded ${others.join(", ") || "nothing"}; land it with: agentbox merge ${winner}`,
+    );
+  return 0;
+}

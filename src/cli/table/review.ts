@@ -1,0 +1,141 @@
+import type { CommandSpec } from "../command.ts";
+import { boxFlags } from "./flags.ts";
+
+const reviewCommand = (
+  name: string,
+  summary: string,
+  load: CommandSpec["load"],
+  more: Partial<Pick<CommandSpec, "flags" | "takes" | "usage" | "examples" | "passesExitCode">>,
+): CommandSpec => ({
+  name,
+  group: "Review",
+  summary,
+  usage: `${name} BOX`,
+  examples: [`agentbox ${name} shop`],
+  flags: {},
+  takes: [1, 1],
+  completes: "box",
+  load,
+  ...more,
+});
+
+const merge = () => import("../commands/merge.ts");
+const { name, ttl, memory, allow, preset, trust, model, autonomy } = boxFlags;
+
+export const review: readonly CommandSpec[] = [
+  reviewCommand("diff", "Show what a box has changed, dangers first.", () => import("../commands/diff.ts"), {
+    usage: "diff BOX [PATH] [flags]",
+    examples: ["agentbox diff shop", "agentbox diff shop --stat", "agentbox diff shop --from 2 --tool delta"],
+    flags: {
+      stat: { type: "switch", summary: "No patch: paths, comments, checks, summary." },
+      from: { type: "text", value: "CHECKPOINT", summary: "Compare with this one; base unless told." },
+      to: { type: "text", value: "CHECKPOINT", summary: "Up to this one; now unless told." },
+      tool: { type: "text", value: "COMMAND", summary: "Give the patch to a program of yours." },
+    },
+    takes: [1, 2],
+  }),
+  reviewCommand(
+    "comment",
+    "Write to the agent about a line; all go at once.",
+    () => import("../commands/comment.ts"),
+    {
+      usage: "comment BOX [FILE:LINE TEXT…] [flags]",
+      examples: ['agentbox comment shop src/a.ts:12 "use the cache"', "agentbox comment shop --send"],
+      flags: {
+        send: { type: "switch", summary: "Send what was written, as one message." },
+        resolve: { type: "text", value: "N", summary: "Comment N is dealt with." },
+        detach: { type: "switch", short: "d", summary: "With --send: do not watch what it does." },
+        quiet: { type: "switch", short: "q", summary: "No notes on stderr." },
+      },
+      takes: [1, Infinity],
+      passesExitCode: true,
+    },
+  ),
+  reviewCommand(
+    "check",
+    "Run the manifest's checks on the work, in a fresh box.",
+    () => import("../commands/check.ts"),
+    {},
+  ),
+  reviewCommand("merge", "Land the work in your repository: all of it, or nothing.", merge, {
+    usage: "merge BOX [flags]",
+    examples: ["agentbox merge shop", "agentbox merge shop --mode commits --accept-danger ci"],
+    flags: {
+      mode: {
+        type: "text",
+        value: "MODE",
+        choices: ["squash", "commits", "patch"],
+        summary: "One commit, the agent's own, or only files.",
+      },
+      message: { type: "text", short: "m", value: "TEXT", summary: "The commit's message." },
+      "accept-danger": { type: "list", value: "KIND", summary: "You have looked at this kind of danger." },
+      check: { type: "switch", summary: "Run the checks first." },
+      "skip-checks": { type: "switch", summary: "Although checks have not passed." },
+    },
+  }),
+  reviewCommand("undo", "Take the latest merge back, exactly.", merge, {
+    usage: "undo [BOX]",
+    examples: ["agentbox undo"],
+    takes: [0, 1],
+  }),
+  reviewCommand("discard", "Remove a box and everything it did.", merge, {
+    usage: "discard BOX [--yes]",
+    flags: { yes: { type: "switch", short: "y", summary: "Do not ask." } },
+  }),
+  reviewCommand("export", "Write the work to a file: a patch or a bundle.", merge, {
+    usage: "export BOX --patch FILE | --bundle FILE",
+    examples: ["agentbox export shop --patch work.patch"],
+    flags: {
+      patch: { type: "text", value: "FILE", summary: "A patch for git apply." },
+      bundle: { type: "text", value: "FILE", summary: "A bundle for git fetch." },
+    },
+  }),
+  reviewCommand(
+    "checkpoints",
+    "List states of a workspace; keep, restore or fork one.",
+    () => import("../commands/checkpoints.ts"),
+    {
+      usage: "checkpoints BOX [CHECKPOINT] [flags]",
+      examples: [
+        "agentbox checkpoints shop",
+        "agentbox checkpoints shop --as before-refactoring",
+        "agentbox checkpoints shop --restore 3",
+      ],
+      flags: {
+        take: { type: "switch", summary: "Keep the workspace as it is now." },
+        as: { type: "text", value: "NAME", summary: "The same, under a name." },
+        restore: { type: "text", value: "CHECKPOINT", summary: "Bring the workspace back to this one." },
+        fork: { type: "text", value: "NAME", summary: "Make a new box from one, or from now." },
+      },
+      takes: [1, 2],
+    },
+  ),
+  {
+    ...reviewCommand(
+      "race",
+      "Give one task to several agents, and compare.",
+      () => import("../commands/race.ts"),
+      {
+        usage: "race TASK --agents A,B [flags] | race --pick BOX",
+        examples: [
+          'agentbox race "fix the tests" --agents claude,codex --n 2',
+          "agentbox race --pick race-1-codex",
+        ],
+        flags: {
+          agents: { type: "text", value: "A,B", summary: "Who runs, with commas." },
+          n: { type: "text", value: "N", summary: "How many of each; 1 unless told." },
+          check: { type: "switch", summary: "Run the manifest's checks on each result." },
+          pick: { type: "text", value: "BOX", summary: "Keep this one and discard the others." },
+          name: { ...name!, summary: "Begin the boxes' names with this; race unless told." },
+          ...Object.fromEntries(
+            Object.entries({ ttl, memory, allow, preset, trust, model, autonomy }).filter(
+              ([, flag]) => flag !== undefined,
+            ),
+          ),
+        },
+        takes: [0, Infinity],
+      },
+    ),
+    completes: [],
+  },
+];

@@ -1,0 +1,35 @@
+/** What a box may not change in a directory of the host that it works in directly, and may not make where it is absent. */
+
+export interface GuardedEntry {
+  /** A name in the top of the workspace. */
+  readonly name: string;
+  /** What stands in its place while it is absent: an empty directory, or a file with this text. */
+  readonly standIn: "directory" | { readonly text: string };
+}
+
+const directory = "directory";
+const names = (standIn: GuardedEntry["standIn"], list: readonly string[]): GuardedEntry[] =>
+  list.map((name) => ({ name, standIn }));
+
+/**
+ * The host executes these, or takes orders from them. `.git` as a whole: with `commondir`, or with a submodule in the
+ * index, a box gets host git to read a config of its own; guarding hooks and config alone would not stop that.
+ * Directories where possible, because git does not see an empty one. Instructions such as CLAUDE.md or AGENTS.md
+ * are text, are read from every directory, and are left to review.
+ */
+export const guardedEntries: readonly GuardedEntry[] = [
+  ...names(directory, [".git", ".husky", ".githooks"]),
+  ...names(directory, [".vscode", ".idea", ".zed", ".fleet", ".devcontainer"]),
+  ...names(directory, [".claude", ".cursor", ".codex", ".gemini", ".qwen", ".opencode"]),
+  ...names(directory, [".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile"]),
+  ...names(directory, [".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout"]),
+  ...names(directory, [".tool-versions", "mise.toml", ".mise.toml", ".mise", ".pre-commit-config.yaml"]),
+  // Readers of these do not expect a directory and would not start.
+  { name: ".mcp.json", standIn: { text: '{"mcpServers":{}}\n' } },
+  { name: "opencode.json", standIn: { text: "{}\n" } },
+  { name: "agentbox.toml", standIn: { text: "version = 1\n" } },
+  { name: "agentbox.lock", standIn: { text: '{"version":1,"agents":{}}\n' } },
+];
+
+/** Guarded where they are; nobody can keep every such name from being made. */
+export const guardedSuffixes: readonly string[] = [".code-workspace"];

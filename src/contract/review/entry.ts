@@ -1,0 +1,23 @@
+import type { CheckResult } from "./check.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { ReviewComment } from "./comment.ts";
+import type { MergeRecord } from "./merge.ts";
+
+/** A check's result, with the box it was made for. */
+export interface BoxCheck extends CheckResult {
+  readonly box: string;
+  readonly incarnation: string;
+}
+
+/** What is kept about reviews, by kind. Merges outlive their boxes, because they can be undone. */
+export interface ReviewKinds {
+  readonly checkpoint: Checkpoint;
+  readonly comment: ReviewComment;
+  readonly check: BoxCheck;
+  readonly merge: MergeRecord;
+}
+export type ReviewKind = keyof ReviewKinds;
+
+export type ReviewEntry = {
+  [K in ReviewKind]: { readonly kind: K; readonly key: string; readonly value: ReviewKinds[K] };
+}[ReviewKind];

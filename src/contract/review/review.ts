@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { UsageTotals } from "../model/usage.ts";
+import { Change, ChangeTotals } from "./change.ts";
+import { CheckResult } from "./check.ts";
+import { Checkpoint } from "./checkpoint.ts";
+import { ReviewComment } from "./comment.ts";
+import { Danger } from "./danger.ts";
+
+/** What happened in a box besides its diff. */
+export const SessionSummary = z.object({
+  durationMs: z.int().min(0),
+  turns: z.int().min(0),
+  commands: z.int().min(0).describe("Tools the agent called, as far as it tells."),
+  hostsReached: z.array(z.string()),
+  hostsDenied: z.array(z.string()),
+  usage: UsageTotals,
+  verdict: z.string().optional(),
+});
+export type SessionSummary = z.infer<typeof SessionSummary>;
+
+/** Everything a person looks at before the work lands. */
+export const Review = z.object({
+  box: z.string(),
+  agent: z.string(),
+  from: z.string().describe("`base`, or the checkpoint that was asked for."),
+  checkpoint: Checkpoint.optional().describe("Absent when the box has changed nothing."),
+  totals: ChangeTotals,
+  dangers: z.array(Danger).describe("First what executes or widens an agent's power."),
+  changes: z.array(Change),
+  comments: z.array(ReviewComment),
+  checks: z.array(CheckResult).describe("Of exactly this state."),
+  requiredChecks: z.array(z.string()),
+  summary: SessionSummary,
+  /** Names this state: what is merged is what was looked at. */
+  digest: z.string(),
+});
+export type Review = z.infer<typeof Review>;

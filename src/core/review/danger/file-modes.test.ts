@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { kinds } from "./planted-changes.fixture.ts";
+
+describe("dangers by mode", () => {
+  it("new executables and bits that were set", async () => {
+    expect(await kinds({ path: "x", newMode: "100755" })).toEqual(["executable"]);
+    expect(await kinds({ path: "x", old: "a", newMode: "100755" })).toEqual(["executable"]);
+    expect(await kinds({ path: "x", old: "a", oldMode: "100755", newMode: "100755" })).toEqual([]);
+    expect(await kinds({ path: "x", old: "a", oldMode: "100755", newMode: "100644" })).toEqual([]);
+  });
+
+  it("scripts and programs without the bit", async () => {
+    expect(await kinds({ path: "bin/x", text: "#!/bin/sh\n" })).toEqual(["executable"]);
+    expect(await kinds({ path: "docs/x", text: "#!/bin/sh\n" })).toEqual([]);
+    expect(await kinds({ path: "data/x", text: "\u007fELF\u0002", isBinary: true })).toEqual(["executable"]);
+    expect(await kinds({ path: "data/x", text: "MZ\u0090\0", isBinary: true })).toEqual(["executable"]);
+    expect(await kinds({ path: "data/x", text: "MZ is how it begins" })).toEqual([]);
+  });
+
+  it("submodules", async () => {
+    expect(await kinds({ path: "vendor/x", newMode: "160000" })).toEqual(["submodule"]);
+    expect(await kinds({ path: "vendor/x", old: "", oldMode: "160000", newMode: "160000" })).toEqual([
+      "submodule",
+    ]);
+  });
+
+  it("large binaries", async () => {
+    expect(await kinds({ path: "a.bin", isBinary: true, bytes: 2 << 20 })).toContain("large_binary");
+    expect(await kinds({ path: "a.bin", isBinary: true, bytes: 1 << 19 })).toEqual([]);
+  });
+
+  it.each([
+    ["a/l", "/etc/passwd", true],
+    ["a/l", "../../x", true],
+    ["l", "..", true],
+    ["l", "C:\\x", true],
+    ["l", "~/x", true],
+    ["l", "a\\..\\x", true],
+    ["l", ".git/hooks", true],
+    ["l", "GIT~1/config", true],
+    ["l", "here/../x", true],
+    ["l", ".vscode", true],
+    ["a/l", "../.github/workflows/ci.yml", true],
+    ["a/l", "../x", false],
+    ["a/b/l", "../../x", false],
+    ["l", "./src/x.ts", false],
+  ])("a link at %s to %s → %s", async (path, text, is) => {
+    expect((await kinds({ path, text, newMode: "120000" })).includes("symlink")).toBe(is);
+  });
+});

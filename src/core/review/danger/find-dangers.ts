@@ -1,0 +1,138 @@
+import type { Change } from "../../../contract/review/change.ts";
+import type { Danger } from "../../../contract/review/danger.ts";
+import type { SecretFinding, SecretScan } from "../../../ports/secret-scan.ts";
+import { ContentBudget, type ContentReader } from "./content-budget.ts";
+import { dangerList } from "./danger-list.ts";
+import { dangerousNames } from "./dangerous-names.ts";
+import { fileModes, programContent } from "./file-modes.ts";
+import { gitSettings, hasGitSettings } from "./git-settings.ts";
+import { suspect } from "./hidden-character.ts";
+import { hiddenText } from "./hidden-text.ts";
+import { lockfileSources, namesSources } from "./lockfile-sources.ts";
+import { hasScripts, packageScripts } from "./package-scripts.ts";
+import { caseCollisions, pathTricks } from "./path-tricks.ts";
+import { secrets } from "./secrets.ts";
+import { counted } from "./sentence.ts";
+import { symlink } from "./symlinks.ts";
+
+export interface DangerInput {
+  readonly changes: readonly Change[];
+  /** The whole content, or undefined when there is none or it is too large; of a link, its target. */
+  readonly oldContent: ContentReader;
+  readonly newContent: ContentReader;
+  readonly scan: SecretScan["scan"];
+}
+
+/** Read side by side: enough to keep the scanner's batches full, few enough to keep in memory. */
+const filesAtOnce = 128;
+/** A scanner that fails this often is not asked again. */
+const maxScanFailures = 8;
+
+/** What will run, or widen an agent's power, once these changes are merged; the most severe first. */
+export async function findDangers(input: DangerInput): Promise<readonly Danger[]> {
+  const { changes } = input;
+  const found: Danger[] = caseCollisions(changes);
+  for (const change of changes) {
+    found.push(...dangerousNames(change), ...pathTricks(change), ...fileModes(change));
+  }
+  const contents = new Contents(input);
+  // Files with rules of their own first, so that a flood of others does not use up what may be read.
+  const special = new Set(changes.filter(hasOwnRules));
+  const ordered = [...special, ...changes.filter((change) => !special.has(change))].filter(hasContent);
+  for (let at = 0; at < ordered.length; at += filesAtOnce) {
+    const wave = ordered.slice(at, at + filesAtOnce);
+    found.push(...(await Promise.all(wave.map((change) => contents.judge(change)))).flat());
+  }
+  return dangerList([...found, ...contents.unread()]);
+}
+
+const hasContent = ({ kind, newMode }: Change): boolean =>
+  kind !== "deleted" && newMode !== "160000" && newMode !== "000000";
+
+const hasOwnRules = ({ path, newMode }: Change): boolean =>
+  newMode === "120000" || hasScripts(path) || namesSources(path) || hasGitSettings(path);
+
+/** The rules that look into files. */
+class Contents {
+  readonly #input: DangerInput;
+  readonly #budget = new ContentBudget();
+  readonly #unread: Change[] = [];
+  readonly #unscanned: Change[] = [];
+
+  constructor(input: DangerInput) {
+    this.#input = input;
+  }
+
+  async judge(change: Change): Promise<Danger[]> {
+    const isSame = change.oldId === change.newId;
+    // Moved or made executable as it was: nothing was added, and only its name can have made it dangerous.
+    if (isSame && !hasOwnRules(change)) return [];
+    const text = this.#budget.claim(change)
+      ? await this.#budget.read(this.#input.newContent, change)
+      : undefined;
+    if (change.newMode === "120000") return symlink(change, text);
+    if (text === undefined) {
+      this.#unread.push(change);
+      return this.#unknown(change);
+    }
+    const findings = isSame ? [] : await this.#scan(change, text);
+    const isJudgedByOld = hasOwnRules(change) || findings.length > 0 || suspect.test(text);
+    const wasFile = change.oldMode.startsWith("100") && change.kind !== "copied";
+    const old =
+      wasFile && isJudgedByOld ? await this.#budget.readOld(this.#input.oldContent, change) : undefined;
+    return [
+      ...this.#byName(change, old, text),
+      ...(isSame ? [] : programContent(change, text)),
+      ...(isSame ? [] : hiddenText(change, old, text)),
+      ...secrets(change, old, text, findings),
+    ];
+  }
+
+  #byName(change: Change, old: string | undefined, text: string): Danger[] {
+    const { path, oldPath } = change;
+    const before = (applies: (path: string) => boolean) => (applies(oldPath ?? path) ? old : undefined);
+    return [
+      ...(hasScripts(path) ? packageScripts(path, before(hasScripts), text) : []),
+      ...(namesSources(path) ? lockfileSources(path, before(namesSources), text) : []),
+      ...(hasGitSettings(path) ? gitSettings(path, before(hasGitSettings), text) : []),
+    ];
+  }
+
+  async #scan(change: Change, text: string): Promise<readonly SecretFinding[]> {
+    if (this.#unscanned.length < maxScanFailures) {
+      const findings = await this.#input.scan(text, change.path).catch(() => undefined);
+      if (findings) return findings;
+    }
+    this.#unscanned.push(change);
+    return [];
+  }
+
+  /** Rules that would have applied to a file that was not read. */
+  #unknown({ path }: Change): Danger[] {
+    const danger = (kind: Danger["kind"], what: string): Danger => ({
+      kind,
+      path,
+      why: `It is too large or could not be read: ${what} is unknown.`,
+    });
+    return [
+      ...(hasScripts(path) ? [danger("package_script", "which scripts it adds")] : []),
+      ...(namesSources(path) ? [danger("lockfile_source", "where packages come from")] : []),
+      ...(hasGitSettings(path) ? [danger("git_settings", "what Git runs or fetches because of it")] : []),
+    ];
+  }
+
+  /** What nobody looked into is said, because silence would read as "nothing found". */
+  unread(): Danger[] {
+    const say = (changes: readonly Change[], why: string): Danger[] =>
+      changes[0]
+        ? [{ kind: "secret", path: changes[0].path, why: `${why}${andOthers(changes.length)}` }]
+        : [];
+    return [
+      ...say(this.#unread, "Too large or unreadable, so not searched for secrets and hidden characters"),
+      ...say(this.#unscanned, "The search for secrets failed"),
+    ];
+  }
+}
+
+const andOthers = (count: number): string =>
+  count > 1 ? `; the same for ${counted(count - 1, "other file")}.` : ".";

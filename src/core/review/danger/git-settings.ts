@@ -1,0 +1,96 @@
+import type { Danger } from "../../../contract/review/danger.ts";
+import { addedLines } from "./added-lines.ts";
+import { foldedName } from "./fold-path.ts";
+import { quoted } from "./sentence.ts";
+
+const maxPerFile = 20;
+
+interface LineRule {
+  readonly kind: Danger["kind"];
+  readonly pattern: RegExp;
+  readonly why: (value: string) => string;
+}
+
+const attributes: readonly LineRule[] = [
+  {
+    kind: "git_settings",
+    pattern: /(?:^|\s)(?:filter|merge|textconv)=(\S+)/,
+    why: (value) =>
+      `Git runs the driver ${quoted(value)}, where one is set up, when it checks out or merges such files.`,
+  },
+  {
+    kind: "git_settings",
+    pattern: /\s-?(diff(?:=\S+)?)(?:\s|$)/,
+    why: () => "It changes how Git shows such files: a driver runs, or the diff no longer shows them.",
+  },
+  {
+    kind: "git_settings",
+    pattern:
+      /\s(binary|-text|working-tree-encoding=\S+|linguist-generated\S*|linguist-vendored\S*|export-(?:ignore|subst))(?:\s|$)/,
+    why: (value) => `With ${quoted(value)} such files are hidden in a diff or differ from what was reviewed.`,
+  },
+];
+
+const modules: readonly LineRule[] = [
+  {
+    kind: "submodule",
+    pattern: /^\s*update\s*=\s*!(.*)/i,
+    why: () => "A command that Git is asked to run at the next submodule update.",
+  },
+  {
+    kind: "submodule",
+    pattern: /^\s*(?:url|path)\s*=\s*"?(-\S*)/i,
+    why: () => "A value that begins with a dash: Git or ssh can take it for an option that runs a command.",
+  },
+  {
+    kind: "submodule",
+    pattern: /^\s*url\s*=\s*"?((?:ext|fd)::?.*|[\w-]+::.*)/i,
+    why: () => "An address that makes Git run a command or a helper at the next submodule update.",
+  },
+  {
+    kind: "submodule",
+    pattern: /^\s*url\s*=\s*"?((?:file:|\/|[a-z]:\\).*)/i,
+    why: () => "A submodule from a directory of this machine: its files are not in this review.",
+  },
+  {
+    kind: "submodule",
+    pattern: /^\s*url\s*=\s*"?(.*)/i,
+    why: (value) =>
+      `A submodule from ${quoted(withoutCredentials(value))}: its files arrive at the next submodule update.`,
+  },
+  {
+    kind: "submodule",
+    pattern: /^\s*(path\s*=\s*.*(?:\.\.|\.git).*)/i,
+    why: () => "A submodule whose path leads out of the tree or into Git's own directory.",
+  },
+];
+
+const tables: Readonly<Record<string, readonly LineRule[]>> = {
+  ".gitattributes": attributes,
+  ".gitmodules": modules,
+};
+
+export const hasGitSettings = (path: string): boolean => Object.hasOwn(tables, foldedName(path));
+
+/** Added lines of .gitattributes and .gitmodules that make Git run or fetch something. */
+export function gitSettings(path: string, oldText: string | undefined, newText: string): Danger[] {
+  const name = foldedName(path);
+  const rules = Object.hasOwn(tables, name) ? tables[name]! : [];
+  const isAdded = addedLines(oldText, newText);
+  const dangers: Danger[] = [];
+  newText.split("\n").forEach((text, at) => {
+    if (dangers.length > maxPerFile || !isAdded(at + 1) || /^\s*[#;]/.test(text)) return;
+    const line = text.slice(0, 10_000);
+    for (const { kind, pattern, why } of rules) {
+      const match = pattern.exec(line);
+      if (!match) continue;
+      dangers.push({ kind, path, line: at + 1, why: why(match[1]!.trim()) });
+      break;
+    }
+  });
+  if (dangers.length <= maxPerFile) return dangers;
+  const kind = dangers[0]!.kind;
+  return [...dangers.slice(0, maxPerFile), { kind, path, why: "More such lines follow in this file." }];
+}
+
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/, "//").replace(/[?#].*$/, "");

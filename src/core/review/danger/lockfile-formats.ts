@@ -1,0 +1,133 @@
+import { foldedName } from "./fold-path.ts";
+import { asObject, parseObject } from "./json-text.ts";
+
+/** One place in the text that says where something comes from. */
+export interface Mention {
+  readonly value: string;
+  /** What to look for to find the line again. */
+  readonly needle: string;
+}
+
+type Read = (text: string) => readonly Mention[] | undefined;
+
+const maxMentions = 200_000;
+
+/** Every text below the given keys, at any depth; undefined when it is no JSON. */
+const jsonKeys =
+  (keys: readonly string[], keysOfUrls: readonly string[] = []): Read =>
+  (text) => {
+    const root = parseObject(text);
+    if (!root) return undefined;
+    const found: Mention[] = [];
+    const add = (value: unknown) => {
+      if (typeof value === "string") found.push({ value, needle: JSON.stringify(value).slice(1, -1) });
+    };
+    const open: unknown[] = [root];
+    while (open.length > 0 && found.length < maxMentions) {
+      const value = open.pop();
+      if (Array.isArray(value)) for (const one of value) open.push(one);
+      for (const [key, inner] of Object.entries(asObject(value) ?? {})) {
+        if (keys.includes(key)) add(inner);
+        if (keysOfUrls.includes(key)) Object.keys(asObject(inner) ?? {}).forEach(add);
+        if (typeof inner === "object" && inner !== null) open.push(inner);
+      }
+    }
+    return found;
+  };
+
+const dependencyKeys = [
+  "dependencies",
+  "devDependencies",
+  "optionalDependencies",
+  "peerDependencies",
+  "overrides",
+  "resolutions",
+];
+
+/** Dependencies of a package.json: their values are versions or sources. */
+const packageJson: Read = (text) => {
+  const root = parseObject(text);
+  if (!root) return undefined;
+  const found: Mention[] = [];
+  const open = dependencyKeys.map((key) => root[key]);
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === "string") {
+      // `owner/name` is short for a repository on GitHub.
+      const isShort = /^[\w.-]+\/[\w.-]+(?:#.*)?$/.test(value) && !value.startsWith(".");
+      found.push({ value: isShort ? `github:${value}` : value, needle: value });
+    } else for (const inner of Object.values(asObject(value) ?? {})) open.push(inner);
+  }
+  return found;
+};
+
+/** The first group of each match in a line that is no comment. */
+const lines =
+  (...patterns: readonly RegExp[]): Read =>
+  (text) => {
+    const found: Mention[] = [];
+    for (const line of text.split("\n")) {
+      if (/^\s*(?:\/\/|deprecated:)/.test(line)) continue;
+      for (const pattern of patterns) {
+        for (const match of line.slice(0, 10_000).matchAll(pattern)) {
+          found.push({ value: match[1]!, needle: match[0].trim() });
+        }
+      }
+    }
+    return found;
+  };
+
+const anyUrl = /((?:[a-z][a-z0-9+.-]{1,20}:\/\/|git@)[^\s"'<>,;)\]}]{1,2000})/gi;
+const registry = /((?:registry|sparse|git)\+[^\s"']{1,2000})/g;
+
+const requirements = lines(
+  /^\s*(?:--index-url|--extra-index-url|-i|--find-links|-f)[\s=]+(\S+)/g,
+  /^\s*(?:-e|--editable)[\s=]+((?:git|hg|svn|bzr|https?|file|ssh)\S+)/g,
+  /(?:@|^)\s*((?:git\+|hg\+|svn\+|bzr\+)?(?:https?|ssh|file|git):\/\/\S+)/g,
+);
+
+const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
+  {
+    name: /^(?:package-lock\.json|npm-shrinkwrap\.json|\.package-lock\.json)$/,
+    read: jsonKeys(["resolved", "version", "from"]),
+  },
+  { name: /^package\.json$/, read: packageJson },
+  { name: /^pipfile\.lock$/, read: jsonKeys(["url", "file", "git", "path"]) },
+  { name: /^composer\.(?:lock|json)$/, read: jsonKeys(["url"]) },
+  { name: /^deno\.(?:lock|jsonc?)$/, read: jsonKeys([], ["remote", "redirects"]) },
+  { name: /^packages\.lock\.json$/, read: jsonKeys(["resolved"]) },
+  {
+    name: /^yarn\.lock$/,
+    read: lines(
+      /resolved\s+"?([^\s"]+)/g,
+      /resolution:\s+"[^"]*?@((?:https?|git|ssh|file|link|portal|patch)[^"]*)/g,
+    ),
+  },
+  { name: /^(?:pnpm-lock\.yaml|bun\.lock)$/, read: lines(anyUrl, /((?:file|link):[^\s'",}]+)/g) },
+  {
+    name: /^cargo\.(?:lock|toml)$/,
+    read: lines(registry, /(?:git|index|registry)\s*=\s*"([^"]+:\/\/[^"]+)"/g),
+  },
+  {
+    name: /^(?:poetry\.lock|uv\.lock|pdm\.lock|pylock.*\.toml|pyproject\.toml|pixi\.lock|pipfile|conda-lock\.yml)$/,
+    read: lines(
+      /(?:url|git|registry|file|index-url|reference)\s*=\s*"([^"]+:\/\/[^"]+)"/g,
+      /(?:^|")[\w.[\]-]+\s*@\s*([a-z+]+:\/\/[^\s"]+)/g,
+    ),
+  },
+  { name: /^(?:(?:.*[-_.])?requirements(?:[-_.].*)?|constraints)\.(?:txt|in)$/, read: requirements },
+  { name: /^go\.(?:mod|work)$/, read: lines(/=>\s*([^\s]+)/g) },
+  { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(/remote:\s*(\S+)/g) },
+  { name: /^gemfile$/, read: lines(anyUrl, /github:\s*["']([^"']+)/g) },
+  {
+    name: /^(?:podfile\.lock|package\.resolved|mix\.lock|pubspec\.lock|cartfile\.resolved|flake\.lock|gradle\.lockfile)$/,
+    read: lines(anyUrl),
+  },
+];
+
+/** How sources are read from a file of this name; undefined for files that are no list of packages. */
+export function lockfileReader(path: string): { readonly read: Read; readonly isGo: boolean } | undefined {
+  const name = foldedName(path);
+  const format = formats.find((one) => one.name.test(name));
+  return format && { read: format.read, isGo: name.startsWith("go.") };
+}

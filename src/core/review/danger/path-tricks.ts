@@ -1,0 +1,130 @@
+import type { Change } from "../../../contract/review/change.ts";
+import type { Danger } from "../../../contract/review/danger.ts";
+import { foldPath } from "./fold-path.ts";
+import { hiddenCharacter } from "./hidden-character.ts";
+import { counted, quoted } from "./sentence.ts";
+
+const maxPathBytes = 1024;
+const maxComponentBytes = 255;
+const maxDepth = 64;
+
+const windowsDevice = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:[. ].*)?$/iu;
+/** `GIT~1` is the short name that NTFS gives to `.git`. */
+const gitShortName = /^\.?git(?:~[0-9]+|mod~[0-9]+|mod[0-9a-f]{2}~[0-9]+)$/iu;
+
+/** Exact when it can be more than `limit`; encoding every name of a large change would cost more than all else. */
+const bytesOf = (text: string, limit: number): number =>
+  text.length * 3 > limit ? new TextEncoder().encode(text).length : text.length;
+
+interface Trick {
+  readonly has: (component: string) => boolean;
+  readonly why: string;
+}
+
+const tricks: readonly Trick[] = [
+  {
+    has: (name) => name !== ".git" && foldPath(name) === ".git",
+    why: 'A part of the path means ".git" on macOS or Windows: Git would take it for its own directory.',
+  },
+  {
+    has: (name) => name === ".git",
+    why: 'The path leads into ".git": Git would take it for its own directory.',
+  },
+  {
+    has: (name) => gitShortName.test(name),
+    why: 'A part of the path is the short name of ".git" on Windows.',
+  },
+  {
+    has: (name) => name === "." || name === ".." || name === "",
+    why: "The path has parts that lead elsewhere: it can be written outside the repository.",
+  },
+  { has: (name) => name.includes("\\"), why: "The path has a backslash: on Windows it names another place." },
+  {
+    has: (name) => name.includes(":"),
+    why: "The path has a colon: on Windows it names a drive or a hidden stream of another file.",
+  },
+  {
+    has: (name) => /[. ]$/.test(name) && !/^\.{1,2}$/.test(name),
+    why: "A part of the path ends in a dot or a space, which Windows drops: it names another file there.",
+  },
+  {
+    has: (name) => windowsDevice.test(name),
+    why: "The path is the name of a device on Windows and breaks there.",
+  },
+  {
+    has: (name) => /[\u0000-\u001f\u007f-\u009f]/u.test(name),
+    why: "The path has control characters: a terminal or a script that prints it can be made to do other things.",
+  },
+  {
+    has: (name) => name.startsWith("-"),
+    why: "A part of the path begins with a dash: a command that is given it can take it for an option.",
+  },
+  {
+    has: (name) => bytesOf(name, maxComponentBytes) > maxComponentBytes,
+    why: `A part of the path is longer than ${maxComponentBytes} bytes: most file systems cannot hold it.`,
+  },
+];
+
+/** What is wrong with one path that will exist after the merge. */
+export function pathTricks({ path, rawPath, kind }: Change): Danger[] {
+  if (kind === "deleted") return [];
+  const danger = (why: string): Danger => ({ kind: "path_trick", path, why });
+  const dangers: Danger[] = [];
+  const components = path.split("/");
+  const bytes = bytesOf(path, maxPathBytes);
+  if (bytes > maxPathBytes)
+    dangers.push(danger(`The path is ${bytes} bytes long: many programs cannot open it.`));
+  if (components.length > maxDepth) {
+    dangers.push(
+      danger(`The path is ${counted(components.length, "level")} deep: many programs cannot reach it.`),
+    );
+  }
+  if (rawPath !== undefined)
+    dangers.push(danger("The path is not valid UTF-8: what is shown is not its name."));
+  const unique = new Set(components);
+  for (const { has, why } of tricks) {
+    for (const component of unique) {
+      if (!has(component)) continue;
+      dangers.push(danger(why));
+      break;
+    }
+  }
+  const hidden = hiddenCharacter(path);
+  if (hidden) dangers.push(danger(`The path has a character that cannot be seen (${hidden.name}).`));
+  return dangers;
+}
+
+/**
+ * Two paths of the result that are one on macOS and Windows: the one overwrites the other at checkout. Directories
+ * count too; through `Git/hooks` and `git/hooks` files meet in one directory.
+ */
+export function caseCollisions(changes: readonly Change[]): Danger[] {
+  const spelled = new Map<string, string>();
+  const seen = new Set<string>();
+  const dangers: Danger[] = [];
+  for (const { path, kind } of changes) {
+    if (kind === "deleted") continue;
+    for (const prefix of prefixes(path)) {
+      if (seen.has(prefix)) continue;
+      seen.add(prefix);
+      const folded = foldPath(prefix);
+      const other = spelled.get(folded);
+      if (other === undefined) spelled.set(folded, prefix);
+      else if (other !== prefix) {
+        const why = `It is the same as ${quoted(other)} on macOS and Windows: one of the two overwrites the other.`;
+        dangers.push({ kind: "path_trick", path, why });
+        break;
+      }
+    }
+  }
+  return dangers;
+}
+
+/** The path and its directories, from the top; the deepest are left out, because their number is the box's to choose. */
+function prefixes(path: string): string[] {
+  const found: string[] = [];
+  for (let at = path.indexOf("/"); at !== -1 && found.length < maxDepth; at = path.indexOf("/", at + 1)) {
+    found.push(path.slice(0, at));
+  }
+  return [...found, path];
+}

@@ -1,0 +1,47 @@
+import type { Box } from "../../contract/box.ts";
+import { noNetwork } from "../../contract/network/policy.ts";
+import type { Core } from "../context.ts";
+import { raiseBox } from "../create-box.ts";
+import { removeBox } from "../remove-box.ts";
+import { withLink } from "./quiet-box.ts";
+import { restoreInto } from "./restore-checkpoint.ts";
+import type { ReviewSubject } from "./read-review.ts";
+
+/** A box of its own with the state of a checkpoint in it, under the policy and limits of the box it came from. */
+export async function forkBox(
+  core: Core,
+  { box, repository, to }: ReviewSubject,
+  { name, keepsAgent }: { readonly name: string; readonly keepsAgent: boolean },
+): Promise<Box> {
+  const { network, projectDir, manifestDigest, isolation, spec } = box;
+  const plain: Box["spec"]["workspace"] = { mode: "empty", carry: "none" };
+  const fork = await raiseBox(core, {
+    name,
+    spec: {
+      ...spec,
+      agent: keepsAgent ? spec.agent : { name: "shell", args: [], autonomy: "full", options: {} },
+      workspace: spec.workspace.mode === "clone" ? { ...spec.workspace, carry: "none" } : plain,
+      services: keepsAgent ? spec.services : [],
+    },
+    isolation,
+    main: undefined,
+    run: undefined,
+    projectDir,
+    network: network ?? noNetwork,
+    manifestDigest,
+    isStarted: false,
+  });
+  try {
+    await withLink(core, fork.name, (made, link) => restoreInto(made, link, repository, to));
+    return await core.getBox(fork.name);
+  } catch (error) {
+    await removeBox(core, fork.name, { force: true });
+    throw error;
+  }
+}
+
+export async function freeName(core: Core, base: string): Promise<string> {
+  const taken = new Set((await core.ports.store.listBoxes()).map(({ name }) => name));
+  if (!taken.has(base)) return base;
+  for (let count = 2; ; count += 1) if (!taken.has(`${base}-${count}`)) return `${base}-${count}`;
+}

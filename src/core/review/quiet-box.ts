@@ -1,0 +1,46 @@
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Box } from "../../contract/box.ts";
+import type { BoxLink } from "../../ports/link.ts";
+import type { Core } from "../context.ts";
+import { closeLink, launchQuietly } from "../start-box.ts";
+
+/**
+ * Speaks to a box whether it runs or not. A stopped one is started for it without its agent and its services, and
+ * stopped again; its record says stopped all the while, so that a crash in between leaves nothing but a process that
+ * the next daemon ends.
+ */
+export async function withLink<T>(
+  core: Core,
+  name: string,
+  act: (box: Box, link: BoxLink) => Promise<T>,
+): Promise<T> {
+  const box = await core.getBox(name);
+  const live = core.live.get(name)?.link;
+  if (box.state.phase === "running" && live) return act(box, live);
+  if (box.state.phase === "paused") {
+    throw new AgentBoxError(
+      "box.wrong_phase",
+      `The box "${name}" is paused, and cannot be asked for its work.`,
+      {
+        hint: `Let it go on (agentbox resume ${name}) or stop it, or look at its latest checkpoint.`,
+      },
+    );
+  }
+  return core.locked(name, async () => {
+    const current = await core.getBox(name);
+    const link = core.live.get(name)?.link;
+    if (current.state.phase === "running" && link) return act(current, link);
+    if (current.state.phase !== "stopped" && current.state.phase !== "failed") {
+      throw new AgentBoxError("box.wrong_phase", `The box "${name}" is ${current.state.phase}.`, {
+        hint: "Try again when it has stopped.",
+      });
+    }
+    try {
+      return await act(current, await launchQuietly(core, current));
+    } finally {
+      const runtime = await core.ports.runtimes.get(current.spec.runtime);
+      await runtime.stop(name, { graceMs: 2_000 });
+      await closeLink(core, name);
+    }
+  });
+}

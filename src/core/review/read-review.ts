@@ -1,0 +1,103 @@
+import type { Box } from "../../contract/box.ts";
+import type { Change, ChangeTotals, FileMode } from "../../contract/review/change.ts";
+import type { Checkpoint } from "../../contract/review/checkpoint.ts";
+import type { Danger } from "../../contract/review/danger.ts";
+import type { Review } from "../../contract/review/review.ts";
+import type { ReviewRepository } from "../../ports/review.ts";
+import type { Core } from "../context.ts";
+import { findDangers } from "./danger/find-dangers.ts";
+import { checkpointsOf, resolveCheckpoint, reviewOf } from "./review-of.ts";
+import { summarise } from "./summarise.ts";
+import { takeCheckpoint } from "./take-checkpoint.ts";
+
+export interface ReviewQuery {
+  /** `base`, a number or a name; base unless told. */
+  readonly from?: string | undefined;
+  /** Without it: the box as it is now. */
+  readonly to?: string | undefined;
+}
+
+export interface ReviewSubject {
+  readonly box: Box;
+  readonly repository: ReviewRepository;
+  readonly from: string;
+  readonly to: string;
+  readonly checkpoint?: Checkpoint | undefined;
+}
+
+/** Finds the two states that are compared; the newest one is taken now, unless an older one is asked for. */
+export async function findSubject(
+  core: Core,
+  name: string,
+  { from = "base", to }: ReviewQuery,
+): Promise<ReviewSubject> {
+  const before = await core.getBox(name);
+  // A paused box cannot be asked; what it had last is what there is to see.
+  if (to === undefined && before.state.phase !== "paused")
+    await takeCheckpoint(core, name, { reason: "review" });
+  const box = await core.getBox(name);
+  const repository = await reviewOf(core, box);
+  const old = await resolveCheckpoint(core, box, repository, from);
+  const now = await resolveCheckpoint(core, box, repository, to ?? "latest");
+  return { box, repository, from: old.commit, to: now.commit, checkpoint: now.checkpoint };
+}
+
+export async function readReview(core: Core, name: string, query: ReviewQuery): Promise<Review> {
+  const subject = await findSubject(core, name, query);
+  const { box, checkpoint } = subject;
+  const changes = await subject.repository.changes(subject.from, subject.to);
+  const { store } = core.ports;
+  const of = { incarnation: box.incarnation };
+  const [dangers, comments, checks, summary] = await Promise.all([
+    dangersOf(core, subject, changes),
+    store.listReview("comment", of),
+    store.listReview("check", of),
+    summarise(core, box),
+  ]);
+  return {
+    box: name,
+    agent: [box.spec.agent.name, box.spec.agent.version].filter(Boolean).join(" "),
+    from: query.from ?? "base",
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+    totals: totalsOf(changes),
+    dangers: [...dangers],
+    changes: [...changes],
+    comments: [...comments],
+    checks: checks.filter(({ tree }) => tree === checkpoint?.tree),
+    requiredChecks: box.spec.checks.map((check) => check.name),
+    summary,
+    digest: checkpoint?.commit ?? subject.to,
+  };
+}
+
+/** Contents are read as far as a rule needs them, and bounded; a file that is larger is judged by its path. */
+const maxContentBytes = 1 << 20;
+const zeros = /^0+$/;
+
+function dangersOf(
+  core: Core,
+  { repository }: Pick<ReviewSubject, "repository">,
+  changes: readonly Change[],
+): Promise<readonly Danger[]> {
+  const read = async (id: string, mode: FileMode): Promise<string | undefined> => {
+    // A submodule names a commit of another repository, which is not here.
+    if (zeros.test(id) || mode === "160000") return undefined;
+    const { bytes, isWhole } = await repository.blob(id, maxContentBytes);
+    return isWhole ? new TextDecoder().decode(bytes) : undefined;
+  };
+  return findDangers({
+    changes,
+    oldContent: (change) => read(change.oldId, change.oldMode),
+    newContent: (change) => read(change.newId, change.newMode),
+    scan: (text, path) => core.ports.secretScan.scan(text, path),
+  });
+}
+
+const totalsOf = (changes: readonly Change[]): ChangeTotals => ({
+  files: changes.length,
+  added: changes.reduce((sum, { added }) => sum + added, 0),
+  deleted: changes.reduce((sum, { deleted }) => sum + deleted, 0),
+});
+
+export const listCheckpoints = async (core: Core, name: string): Promise<readonly Checkpoint[]> =>
+  checkpointsOf(core, await core.getBox(name));

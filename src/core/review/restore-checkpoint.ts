@@ -1,0 +1,95 @@
+/** Brings the workspace of a box to a checkpoint: its own, or another box's. Done by git in the box. */
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import { type Box, boxPaths } from "../../contract/box.ts";
+import type { Checkpoint } from "../../contract/review/checkpoint.ts";
+import type { BoxLink, LinkStream } from "../../ports/link.ts";
+import type { ReviewRepository } from "../../ports/review.ts";
+import type { Core } from "../context.ts";
+import { withLink } from "./quiet-box.ts";
+import { resolveCheckpoint, reviewOf } from "./review-of.ts";
+import { takeFrom } from "./take-checkpoint.ts";
+
+const timeoutMs = 10 * 60_000;
+
+/** $1: "git" or "plain". The bundle comes on stdin. A constant: nothing that varies is part of it. */
+const script = `
+set -e
+mode=$1
+cd ${boxPaths.workspace}
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+mkdir -p ${boxPaths.home}/.agentbox
+file=${boxPaths.home}/.agentbox/restore.bundle
+trap 'rm -f "$file"' EXIT
+cat > "$file"
+if [ "$mode" = plain ]; then
+  own=${boxPaths.home}/.agentbox/work.git
+  [ -f "$own/HEAD" ] || git init -q --bare "$own"
+  export GIT_DIR="$own" GIT_WORK_TREE=${boxPaths.workspace}
+fi
+git fetch -q --no-tags "$file" '+refs/agentbox/checkpoint:refs/agentbox/restored'
+head=$(git rev-parse -q --verify 'refs/agentbox/restored^' || true)
+if [ "$mode" = git ] && [ -n "$head" ]; then git reset -q --hard "$head"; fi
+git read-tree -u --reset refs/agentbox/restored
+git clean -fdq -e /.git
+if [ "$mode" = git ] && [ -n "$head" ]; then git reset -q "$head"; fi
+`;
+
+/** What is there now is kept as a checkpoint first, so that this can be taken back, too. */
+export async function restoreCheckpoint(
+  core: Core,
+  name: string,
+  wanted: string,
+): Promise<Checkpoint | undefined> {
+  return withLink(core, name, async (box, link) => {
+    if (box.run && box.state.phase === "running" && box.run.state === "working") {
+      throw new AgentBoxError("agent.busy", `The agent in "${name}" is working.`, {
+        hint: `Stop it first: agentbox interrupt ${name}`,
+      });
+    }
+    await takeFrom(core, box, link, { reason: "restore" });
+    const repository = await reviewOf(core, box);
+    const { commit, checkpoint } = await resolveCheckpoint(core, box, repository, wanted);
+    await restoreInto(box, link, repository, commit);
+    await core.note("checkpoint.restored", box, { checkpoint: checkpoint?.number ?? 0 });
+    return checkpoint;
+  });
+}
+
+export async function restoreInto(
+  box: Box,
+  link: BoxLink,
+  repository: ReviewRepository,
+  commit: string,
+): Promise<void> {
+  const mode = box.spec.workspace.mode === "clone" ? "git" : "plain";
+  const argv = ["/bin/sh", "-c", script, "restore", mode];
+  const stream = await link.open({ kind: "exec", argv, env: {}, timeoutMs });
+  let said = "";
+  let exitCode: number | null = null;
+  stream.onMessage((message) => {
+    if (message.type === "exit") exitCode = message.code;
+  });
+  stream.onData((chunk) => {
+    if (said.length < 2_000) said += new TextDecoder().decode(chunk);
+  });
+  const closed = new Promise<void>((resolve) => stream.onClose(() => resolve()));
+  await Promise.race([pour(stream, repository.bundle(commit)), closed]);
+  await closed;
+  if (exitCode === 0) return;
+  throw new AgentBoxError(
+    "review.failed",
+    `The checkpoint could not be restored in "${box.name}": ${printable(said.trim().split("\n").at(-1) ?? "").slice(0, 300)}.`,
+    { hint: `Look into it: agentbox exec ${box.name} -- git status` },
+  );
+}
+
+async function pour(stream: LinkStream, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  let drained = (): void => undefined;
+  stream.onDrain(() => drained());
+  for await (const chunk of chunks) {
+    if (stream.write(chunk)) continue;
+    await new Promise<void>((resolve) => (drained = resolve));
+  }
+  stream.endInput();
+}

@@ -1,0 +1,66 @@
+/** The review repository of a box, made when it is first needed. */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Box } from "../../contract/box.ts";
+import type { Checkpoint } from "../../contract/review/checkpoint.ts";
+import type { ReviewRepository } from "../../ports/review.ts";
+import type { Core } from "../context.ts";
+
+export async function reviewOf(core: Core, box: Box): Promise<ReviewRepository> {
+  requireReviewable(box);
+  const dir = core.ports.storage.reviewDir(box.name);
+  const { mode, source } = box.spec.workspace;
+  const existing = await core.ports.reviews.open(dir);
+  if (existing) return existing;
+  return core.ports.reviews.create({
+    dir,
+    ...(mode === "clone" && source !== undefined ? { borrow: source } : {}),
+    ...(box.baseCommit === undefined ? {} : { baseCommit: box.baseCommit }),
+  });
+}
+
+/** A mounted workspace is the person's directory itself: what is done there is done. */
+export function requireReviewable({ name, spec }: Box): void {
+  if (spec.workspace.mode !== "mount") return;
+  throw new AgentBoxError("review.unavailable", `The box "${name}" works on your directory itself.`, {
+    hint: "Look at it with git diff there; boxes with a clone or a copy can be reviewed.",
+  });
+}
+
+export const checkpointsOf = (core: Core, { incarnation }: Box): Promise<readonly Checkpoint[]> =>
+  core.ports.store.listReview("checkpoint", { incarnation });
+
+/**
+ * What the box's work is compared with: what was merged last, or what it began with, which is its commit or that with
+ * the person's own uncommitted work in it.
+ */
+export async function baseOf(core: Core, box: Box, repository: ReviewRepository): Promise<string> {
+  const merges = await core.ports.store.listReview("merge", { incarnation: box.incarnation });
+  const merged = merges.findLast(({ isUndone }) => !isUndone);
+  if (merged) return merged.commit;
+  const carried = (await checkpointsOf(core, box)).find(({ reason }) => reason === "base");
+  return carried?.commit ?? repository.base;
+}
+
+/** `base`, `latest`, a number or a name → a commit of the review repository. */
+export async function resolveCheckpoint(
+  core: Core,
+  box: Box,
+  repository: ReviewRepository,
+  wanted: string,
+): Promise<{ readonly commit: string; readonly checkpoint?: Checkpoint }> {
+  if (wanted === "base") return { commit: await baseOf(core, box, repository) };
+  const all = await checkpointsOf(core, box);
+  const checkpoint =
+    wanted === "latest"
+      ? all.at(-1)
+      : (all.findLast(({ name }) => name === wanted) ?? all.find(({ number }) => String(number) === wanted));
+  if (checkpoint) return { commit: checkpoint.commit, checkpoint };
+  if (wanted === "latest") return { commit: await baseOf(core, box, repository) };
+  throw new AgentBoxError(
+    "checkpoint.not_found",
+    `The box "${box.name}" has no checkpoint "${wanted.slice(0, 64)}".`,
+    {
+      hint: `List them: agentbox checkpoints ${box.name}`,
+    },
+  );
+}

@@ -1,0 +1,33 @@
+import type { Box } from "../../contract/box.ts";
+import type { SessionSummary } from "../../contract/review/review.ts";
+import type { Core } from "../context.ts";
+
+const maxRecords = 5_000;
+const maxHosts = 50;
+
+/** What happened in a box, from the records of the gate, the gateway and the agent itself. */
+export async function summarise(core: Core, box: Box): Promise<SessionSummary> {
+  const { store, clock } = core.ports;
+  const [egress, usage, events] = await Promise.all([
+    store.listEgress({ box: box.name, limit: maxRecords, newestFirst: true }),
+    store.sumModel({ box: box.name, incarnation: box.incarnation }),
+    store.listEvents({ box: box.name, type: "agent.event", limit: maxRecords, newestFirst: true }),
+  ]);
+  const own = egress.filter(({ incarnation }) => incarnation === box.incarnation);
+  const hosts = (verdict: "allow" | "deny"): string[] =>
+    [...new Set(own.filter((record) => record.verdict === verdict).map(({ host }) => host))]
+      .sort()
+      .slice(0, maxHosts);
+  const isLive = box.state.phase === "running" || box.state.phase === "paused";
+  return {
+    durationMs: Math.max(0, (isLive ? clock.nowMs() : box.state.sinceMs) - box.createdAtMs),
+    turns: box.run?.turns ?? 0,
+    commands: events.filter(
+      ({ incarnation, data }) => incarnation === box.incarnation && data["kind"] === "tool_called",
+    ).length,
+    hostsReached: hosts("allow"),
+    hostsDenied: hosts("deny"),
+    usage,
+    ...(box.run?.verdict === undefined ? {} : { verdict: box.run.verdict }),
+  };
+}

@@ -1,0 +1,168 @@
+import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { Box } from "../../contract/box.ts";
+import type { Checkpoint, CheckpointReason } from "../../contract/review/checkpoint.ts";
+import type { BoxLink } from "../../ports/link.ts";
+import type { IncomingBundle } from "../../ports/review.ts";
+import type { Core } from "../context.ts";
+import { withLink } from "./quiet-box.ts";
+import { baseOf, checkpointsOf, requireReviewable, reviewOf } from "./review-of.ts";
+import { snapshotArgv, unchangedExit, unusableExit } from "./snapshot-script.ts";
+
+const takeTimeoutMs = 10 * 60_000;
+
+export interface TakeOptions {
+  readonly reason: CheckpointReason;
+  readonly name?: string | undefined;
+}
+
+/** The newest checkpoint after this moment: a new one when something has changed, otherwise the last. */
+export async function takeCheckpoint(
+  core: Core,
+  name: string,
+  options: TakeOptions,
+): Promise<Checkpoint | undefined> {
+  requireReviewable(await core.getBox(name));
+  return withLink(core, name, (box, link) => takeFrom(core, box, link, options));
+}
+
+/** One at a time for each box: a second one waits and then finds that nothing has changed. */
+export const takeFrom = (
+  core: Core,
+  box: Box,
+  link: BoxLink,
+  options: TakeOptions,
+): Promise<Checkpoint | undefined> => core.locked(`review:${box.name}`, () => take(core, box, link, options));
+
+async function take(
+  core: Core,
+  box: Box,
+  link: BoxLink,
+  { reason, name }: TakeOptions,
+): Promise<Checkpoint | undefined> {
+  const repository = await reviewOf(core, box);
+  const last = (await checkpointsOf(core, box)).at(-1);
+  await using incoming = disposable(await repository.receive());
+  const isNew = await fetchBundle(box, link, incoming.bundle, {
+    isRepository: box.spec.workspace.mode === "clone",
+    lastTree: last?.tree ?? "none",
+    lastHead: last?.head ?? "none",
+    have: await repository.have(),
+  });
+  if (!isNew) return last && name !== undefined ? rename(core, box, last, name) : last;
+  const number = (last?.number ?? 0) + 1;
+  const { commit, tree, head, bytes } = await repository.take(incoming.bundle.file, number);
+  const base = await baseOf(core, box, repository);
+  const totals = await repository.totals(base, commit);
+  // Taken for the first time, and nothing is different: there is nothing to keep.
+  if (!last && totals.files === 0 && (head === base || head === commit) && reason !== "base")
+    return undefined;
+  const checkpoint: Checkpoint = {
+    box: box.name,
+    incarnation: box.incarnation,
+    number,
+    ...(name === undefined ? {} : { name }),
+    atMs: core.ports.clock.nowMs(),
+    reason,
+    commit,
+    tree,
+    head,
+    totals,
+    bytes,
+  };
+  await keep(core, box, checkpoint);
+  return checkpoint;
+}
+
+async function rename(core: Core, box: Box, checkpoint: Checkpoint, name: string): Promise<Checkpoint> {
+  const named = { ...checkpoint, name };
+  await keep(core, box, named);
+  return named;
+}
+
+function keep(core: Core, box: Box, checkpoint: Checkpoint): Promise<void> {
+  const { number, name, reason, totals } = checkpoint;
+  return core.commit({
+    review: [{ kind: "checkpoint", key: String(number), value: checkpoint }],
+    events: [core.event("checkpoint.taken", box, { number, name, reason, ...totals })],
+  });
+}
+
+/** False when nothing has changed since the last one. */
+async function fetchBundle(
+  box: Box,
+  link: BoxLink,
+  incoming: IncomingBundle,
+  request: Parameters<typeof snapshotArgv>[0],
+): Promise<boolean> {
+  const stream = await link.open({
+    kind: "exec",
+    argv: snapshotArgv(request),
+    env: {},
+    timeoutMs: takeTimeoutMs,
+  });
+  stream.endInput();
+  let said = "";
+  let failure: unknown;
+  let exitCode: number | null = null;
+  let writing = Promise.resolve();
+  stream.onMessage((message) => {
+    if (message.type === "exit") exitCode = message.code;
+    else if (message.type === "failed") failure ??= new AgentBoxError("review.failed", message.message);
+  });
+  stream.onData((chunk, channel) => {
+    if (channel === 2) {
+      if (said.length < 2_000) said += new TextDecoder().decode(chunk);
+      return;
+    }
+    // One piece at a time: the box waits for the host's disk.
+    stream.pause();
+    writing = writing
+      .then(() => incoming.write(chunk))
+      .then(
+        () => stream.resume(),
+        (error: unknown) => {
+          failure ??= error;
+          stream.close();
+        },
+      );
+  });
+  await new Promise<void>((resolve) => stream.onClose(() => resolve()));
+  await writing;
+  if (failure !== undefined) throw failure;
+  if (exitCode === unchangedExit) return false;
+  if (exitCode !== 0) throw unusable(box, exitCode, said);
+  await incoming.close();
+  return true;
+}
+
+function unusable({ name }: Box, exitCode: number | null, said: string): AgentBoxError {
+  const why =
+    exitCode === unusableExit
+      ? "its workspace is no longer a repository, or git is not there"
+      : printable(said.trim().split("\n").at(-1) ?? "").slice(0, 300) ||
+        `git ended with ${exitCode ?? "a signal"}`;
+  return new AgentBoxError("review.failed", `The work of "${name}" could not be read: ${why}.`, {
+    hint: `Look into it: agentbox exec ${name} -- git status`,
+  });
+}
+
+const disposable = (bundle: IncomingBundle) => ({
+  bundle,
+  [Symbol.asyncDispose]: () => bundle.discard(),
+});
+
+/** For moments at which nobody waits: what cannot be taken is noted and taken the next time. */
+export async function takeQuietly(
+  core: Core,
+  box: Box,
+  link: BoxLink,
+  reason: CheckpointReason,
+): Promise<void> {
+  if (box.spec.workspace.mode === "mount" || !link.isConnected) return;
+  try {
+    await takeFrom(core, box, link, { reason });
+  } catch (error) {
+    core.ports.report({ box: box.name, error: messageOf(error) }, "a checkpoint could not be taken");
+  }
+}

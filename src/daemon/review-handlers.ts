@@ -1,0 +1,90 @@
+/** Handlers about an agent's work: checkpoints, review, comments, checks, merge. */
+import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
+import { forkBox, freeName } from "../core/review/fresh-box.ts";
+import { discardWork, exportWork, mergeWork, undoMerge } from "../core/review/merge-work.ts";
+import { findSubject, listCheckpoints, readReview } from "../core/review/read-review.ts";
+import { restoreCheckpoint } from "../core/review/restore-checkpoint.ts";
+import { runChecks } from "../core/review/run-checks.ts";
+import { takeCheckpoint } from "../core/review/take-checkpoint.ts";
+import type { Handlers } from "./handlers.ts";
+
+type ReviewRoute =
+  | "listCheckpoints"
+  | "takeCheckpoint"
+  | "restoreCheckpoint"
+  | "forkBox"
+  | "getReview"
+  | "getPatch"
+  | "listComments"
+  | "addComment"
+  | "sendComments"
+  | "resolveComment"
+  | "runChecks"
+  | "mergeWork"
+  | "undoMerge"
+  | "discardWork"
+  | "exportWork";
+
+const maybe = <K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } =>
+  (value === undefined ? {} : { [key]: value }) as { [P in K]?: T };
+
+export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
+  listCheckpoints: async ({ deps, params }) => ({
+    checkpoints: [...(await listCheckpoints(deps.core, params["box"]!))],
+  }),
+  takeCheckpoint: async ({ deps, params, body }) =>
+    maybe(
+      "checkpoint",
+      await takeCheckpoint(deps.core, params["box"]!, { reason: "manual", name: body.name }),
+    ),
+  restoreCheckpoint: async ({ deps, params, body }) =>
+    maybe("checkpoint", await restoreCheckpoint(deps.core, params["box"]!, body.checkpoint)),
+  async forkBox({ deps, params, body }) {
+    const source = params["box"]!;
+    const subject = await findSubject(
+      deps.core,
+      source,
+      body.checkpoint === undefined ? {} : { to: body.checkpoint },
+    );
+    const name = body.name ?? (await freeName(deps.core, `${source}-fork`));
+    return { box: await forkBox(deps.core, subject, { name, keepsAgent: true }) };
+  },
+  getReview: ({ deps, params, query }) => readReview(deps.core, params["box"]!, query),
+  async getPatch({ deps, params, query, response }) {
+    const { repository, from, to } = await findSubject(deps.core, params["box"]!, query);
+    const patch = repository.patch(from, to, {
+      contextLines: query.context,
+      ...(query.path === undefined ? {} : { paths: [query.path] }),
+    });
+    response.writeHead(200, { "content-type": "text/x-diff; charset=utf-8" });
+    for await (const chunk of patch) {
+      if (!response.write(chunk))
+        await new Promise<void>((resolve) => void response.once("drain", resolve).once("close", resolve));
+      if (response.destroyed) return;
+    }
+    response.end();
+  },
+  listComments: async ({ deps, params }) => ({
+    comments: [...(await commentsOf(deps.core, await deps.core.getBox(params["box"]!)))],
+  }),
+  addComment: async ({ deps, params, body }) => ({
+    comment: await addComment(deps.core, params["box"]!, body),
+  }),
+  sendComments: ({ deps, params }) => sendComments(deps.core, params["box"]!),
+  resolveComment: async ({ deps, params }) => ({
+    comment: await resolveComment(deps.core, params["box"]!, Number(params["comment"])),
+  }),
+  runChecks: async ({ deps, params }) => ({ checks: [...(await runChecks(deps.core, params["box"]!))] }),
+  mergeWork: async ({ deps, params, body }) => ({ merge: await mergeWork(deps.core, params["box"]!, body) }),
+  undoMerge: async ({ deps, body: { box, projectDir } }) => ({
+    merge: await undoMerge(deps.core, { ...maybe("box", box), ...maybe("projectDir", projectDir) }),
+  }),
+  async discardWork({ deps, params }) {
+    await discardWork(deps.core, params["box"]!);
+    return {};
+  },
+  async exportWork({ deps, params, body }) {
+    await exportWork(deps.core, params["box"]!, body.format, body.file);
+    return {};
+  },
+};

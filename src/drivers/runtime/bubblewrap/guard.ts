@@ -1,0 +1,156 @@
+/**
+ * Keeps names in a workspace read-only for the box, those that do not exist included. A name can only be covered where
+ * there is something to mount on, so an absent one gets a stand-in on the host for as long as a box needs it. What was
+ * put there is written down first, and taken away again when the last box that relies on it has ended.
+ */
+import { lchown, lstat, mkdir, readFile, readdir, realpath, rm, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentBoxError, messageOf, systemCode } from "../../../base/errors.ts";
+import { KeyedMutex } from "../../../base/mutex.ts";
+import type { GuardedEntry } from "../../../contract/guarded-paths.ts";
+import { DirectoryHandle } from "../../../host/directory-handle.ts";
+import type { RuntimeBox } from "../../../ports/runtime.ts";
+import type { Records } from "./records.ts";
+
+export interface Guarded {
+  /** The workspace with every link resolved: what was looked at is what is mounted. */
+  readonly workspace: string;
+  /** Names in it that are mounted over themselves, read-only. */
+  readonly names: readonly string[];
+}
+
+/** What one box relies on, in its record directory. */
+interface StandIns {
+  readonly workspace: string;
+  readonly entries: readonly GuardedEntry[];
+}
+
+const cannotGuard = (workspace: string, name: string, problem: string): AgentBoxError =>
+  new AgentBoxError(
+    "workspace.source_invalid",
+    `The directory ${workspace} cannot be mounted: ${name} in it ${problem}, and the box could replace it.`,
+    { hint: "Use the workspace mode clone.", facts: { source: workspace, name } },
+  );
+
+export class Guard {
+  readonly #records: Records;
+  /** One at a time: what one box takes away is what another may be about to rely on. */
+  readonly #turns = new KeyedMutex();
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  #path(box: string): string {
+    return join(this.#records.directory(box), "bubblewrap.stand-ins");
+  }
+
+  /** Everything that is to be covered exists when this returns. */
+  async raise(box: RuntimeBox): Promise<Guarded | undefined> {
+    const { guarded } = box;
+    if (guarded === undefined) return undefined;
+    const workspace = await realpath(box.dirs.workspace);
+    return await this.#turns.run("all", async () => {
+      const present = await readdir(workspace);
+      const names = present.filter((name) => isGuarded(name, guarded));
+      for (const name of names) await checkKind(workspace, name);
+      const absent = guarded.entries.filter(({ name }) => !present.includes(name));
+      const relied = await this.#reliedOn(box.name, workspace);
+      const shared = guarded.entries.filter(({ name }) => present.includes(name) && relied.has(name));
+      await this.#write(box.name, { workspace, entries: [...absent, ...shared] });
+      for (const entry of absent) await makeStandIn(workspace, entry);
+      return { workspace, names: [...names, ...absent.map(({ name }) => name)].toSorted() };
+    });
+  }
+
+  async isRaised(box: string): Promise<boolean> {
+    return (await this.#find(box)) !== undefined;
+  }
+
+  /** Takes away what only this box relied on. It does not live any more. */
+  async lower(box: string): Promise<void> {
+    await this.#turns.run("all", async () => {
+      const mine = await this.#find(box);
+      if (mine === undefined) return;
+      const relied = await this.#reliedOn(box, mine.workspace);
+      for (const entry of mine.entries) {
+        if (!relied.has(entry.name)) await removeStandIn(mine.workspace, entry);
+      }
+      await rm(this.#path(box), { force: true });
+    });
+  }
+
+  /** Stand-ins in this workspace that other boxes need, living or not yet cleaned up. */
+  async #reliedOn(except: string, workspace: string): Promise<ReadonlySet<string>> {
+    const others = (await this.#records.list()).filter(({ name }) => name !== except);
+    const found = await Promise.all(others.map(({ name }) => this.#find(name)));
+    const names = found.flatMap((other) => (other?.workspace === workspace ? other.entries : []));
+    return new Set(names.map(({ name }) => name));
+  }
+
+  async #find(box: string): Promise<StandIns | undefined> {
+    const text = await readFile(this.#path(box), "utf8").catch(() => undefined);
+    return text === undefined ? undefined : (JSON.parse(text) as StandIns);
+  }
+
+  async #write(box: string, standIns: StandIns): Promise<void> {
+    await mkdir(this.#records.directory(box), { recursive: true, mode: 0o700 });
+    await writeFile(this.#path(box), JSON.stringify(standIns), { mode: 0o600 });
+  }
+}
+
+/** Where a file system takes `.GIT` for `.git`, or somebody copies to one that does, the other spelling counts too. */
+function isGuarded(name: string, { entries, suffixes }: NonNullable<RuntimeBox["guarded"]>): boolean {
+  const lower = name.toLowerCase();
+  return entries.some((entry) => entry.name === lower) || suffixes.some((suffix) => lower.endsWith(suffix));
+}
+
+/**
+ * SECURITY: a mount on a link lands where it leads, and the link itself stays free to be replaced. So a link cannot be
+ * guarded, and neither a socket nor a pipe has business there.
+ */
+async function checkKind(workspace: string, name: string): Promise<void> {
+  const found = await lstat(join(workspace, name));
+  if (found.isSymbolicLink()) throw cannotGuard(workspace, name, "is a symbolic link");
+  if (!found.isFile() && !found.isDirectory()) throw cannotGuard(workspace, name, "is no file or directory");
+}
+
+/** Belongs to whom the directory belongs to, and is never written through a link: the name is new or this fails. */
+async function makeStandIn(workspace: string, { name, standIn }: GuardedEntry): Promise<void> {
+  await using directory = await DirectoryHandle.open(workspace);
+  const path = directory.at(name);
+  try {
+    if (standIn === "directory") await mkdir(path, { mode: 0o755 });
+    else await writeFile(path, standIn.text, { flag: "wx", mode: 0o644 });
+  } catch (error) {
+    throw cannotGuard(workspace, name, `is absent and cannot be covered (${messageOf(error)})`);
+  }
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await lstat(workspace);
+  await lchown(path, uid, gid);
+}
+
+/** What is no longer as we made it is somebody's work, and stays. */
+async function removeStandIn(workspace: string, { name, standIn }: GuardedEntry): Promise<void> {
+  const directory = await DirectoryHandle.open(workspace).catch(() => undefined);
+  if (directory === undefined) return;
+  try {
+    if (standIn === "directory") return await rmdir(directory.at(name));
+    if (await holds(directory, name, standIn.text)) await rm(directory.at(name));
+  } catch (error) {
+    const changed = ["ENOENT", "ENOTEMPTY", "ENOTDIR", "EISDIR", "EEXIST", "ELOOP"];
+    if (!changed.includes(systemCode(error) ?? "")) throw error;
+  } finally {
+    await directory[Symbol.asyncDispose]();
+  }
+}
+
+async function holds(directory: DirectoryHandle, name: string, text: string): Promise<boolean> {
+  const file = await directory.openToRead(name);
+  try {
+    const { size } = await file.stat();
+    return size === Buffer.byteLength(text) && (await file.readFile("utf8")) === text;
+  } finally {
+    await file.close();
+  }
+}

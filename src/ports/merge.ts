@@ -1,0 +1,62 @@
+/**
+ * Lands work in a person's repository. What it guarantees:
+ * - All of it or nothing: with a conflict, or uncommitted work in the way, nothing is changed.
+ * - Uncommitted work of the person is never lost, and is as it was afterwards.
+ * - Nothing the box made is executed: hooks, filters, drivers and config are off, whatever the work brings along.
+ * - `undo` restores exactly what was there, or refuses and says what has changed since.
+ */
+import type { MergeConflict, MergeMode, MergeRecord } from "../contract/review/merge.ts";
+
+export interface MergeRequest {
+  readonly projectDir: string;
+  /** The review repository the objects come from. */
+  readonly reviewGitDir: string;
+  readonly base: string;
+  /** The checkpoint that is to land. */
+  readonly commit: string;
+  /** The agent's own newest commit, for `commits`. */
+  readonly head: string;
+  readonly mode: MergeMode;
+  /** First line and body; trailers are added. */
+  readonly message: string;
+  readonly trailers: readonly string[];
+  /** `Name <email>` of the agent's work, kept as the author. */
+  readonly author?: string | undefined;
+}
+
+export type MergeOutcome =
+  | {
+      readonly outcome: "merged";
+      readonly record: Pick<MergeRecord, "branch" | "before" | "after" | "files" | "mode">;
+      /**
+       * Paths a filter of the person's would have changed on the way to the disk: no filter runs, so an LFS pointer stays
+       * a pointer until `git lfs pull`. Absent when there are none.
+       */
+      readonly unfiltered?: readonly string[];
+    }
+  | { readonly outcome: "conflict"; readonly conflicts: readonly MergeConflict[] }
+  /** The person's own uncommitted changes are in the way. */
+  | { readonly outcome: "dirty"; readonly paths: readonly string[] }
+  | { readonly outcome: "nothing" };
+
+export interface ExportOptions {
+  /** The branch a bundle has, without `refs/heads/`; "agentbox/work" unless told. */
+  readonly branch?: string;
+  /** Replaces a file that is there already. */
+  readonly overwrite?: boolean;
+}
+
+export interface Merges {
+  /** Says what `apply` would do, and changes nothing. */
+  plan(request: MergeRequest): Promise<MergeOutcome>;
+  apply(request: MergeRequest): Promise<MergeOutcome>;
+  /** Fails with merge.cannot_undo when what it would take back is no longer as it was. */
+  undo(record: MergeRecord): Promise<void>;
+  /** A patch or a bundle of the work, written to a file of the person's: whole or not at all, and never through a link. */
+  export(
+    request: Pick<MergeRequest, "reviewGitDir" | "base" | "commit" | "head">,
+    format: "patch" | "bundle",
+    file: string,
+    options?: ExportOptions,
+  ): Promise<void>;
+}

@@ -1,0 +1,87 @@
+/**
+ * The review repository of a box, on the host: what left the box, as objects in a bare repository of ours. What it
+ * guarantees:
+ * - Nothing that came from a box is executed: no hooks, no filters, no config, no attributes of the box's.
+ * - A bundle is taken as a whole after it was checked (form, size, references, every object, every path), or not at all.
+ * - The box cannot change what was taken.
+ */
+import type { Change, ChangeTotals } from "../contract/review/change.ts";
+
+/** A commit of the review repository, by its full id. */
+export type ReviewCommit = string;
+
+export interface BundleLimits {
+  readonly maxBytes: number;
+  readonly maxObjects: number;
+  readonly maxBlobBytes: number;
+}
+
+export interface TakenBundle {
+  readonly commit: ReviewCommit;
+  readonly tree: string;
+  readonly head: ReviewCommit;
+  readonly bytes: number;
+}
+
+/** A bundle on its way in; nothing of it counts before it was taken. */
+export interface IncomingBundle {
+  readonly file: string;
+  /** Fails with review.too_large beyond the limit. */
+  write(chunk: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+  /** Removes it, whatever became of it. */
+  discard(): Promise<void>;
+}
+
+export interface ReviewRepository {
+  receive(): Promise<IncomingBundle>;
+  /** What the box need not send again: the base and all checkpoints. */
+  have(): Promise<readonly ReviewCommit[]>;
+  /**
+   * Takes a bundle with exactly one reference, `refs/agentbox/snapshot`, checks it, and keeps it as
+   * `refs/agentbox/checkpoints/<number>`. The agent's own newest commit (`head`) is the snapshot's first parent; without
+   * a parent it is the snapshot itself. Throws review.bad_bundle.
+   */
+  take(bundleFile: string, number: number): Promise<TakenBundle>;
+  /** Renames found; at most `limit` changes, else review.too_large. */
+  changes(from: ReviewCommit, to: ReviewCommit, limit?: number): Promise<readonly Change[]>;
+  totals(from: ReviewCommit, to: ReviewCommit): Promise<ChangeTotals>;
+  /** A patch that `git apply` takes; without colour, without external tools. */
+  patch(
+    from: ReviewCommit,
+    to: ReviewCommit,
+    options?: {
+      readonly paths?: readonly string[];
+      readonly contextLines?: number;
+      readonly isBinary?: boolean;
+    },
+  ): AsyncIterable<Uint8Array>;
+  /** The beginning of a file's content. */
+  blob(id: string, maxBytes: number): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }>;
+  /** The content of a path in a commit; undefined when there is none. */
+  fileAt(commit: ReviewCommit, path: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  /** Commits of the agent between base and head, the oldest first. */
+  commits(
+    base: ReviewCommit,
+    head: ReviewCommit,
+  ): Promise<readonly { id: string; author: string; subject: string }[]>;
+  /** A bundle of one commit as `refs/agentbox/checkpoint`, without what the base holds, for a box that has the base. */
+  bundle(commit: ReviewCommit): AsyncIterable<Uint8Array>;
+  readonly gitDir: string;
+  readonly base: ReviewCommit;
+}
+
+export interface Reviews {
+  /**
+   * Makes the repository when the box is made. With `borrow` (the project's directory), objects of its repository are used
+   * where they are; without a base commit the base is an empty tree, or what `files` holds (a workspace that is no repository).
+   */
+  create(options: {
+    readonly dir: string;
+    readonly borrow?: string | undefined;
+    readonly baseCommit?: string | undefined;
+    readonly files?: string | undefined;
+  }): Promise<ReviewRepository>;
+  /** Undefined when there is none yet. */
+  open(dir: string): Promise<ReviewRepository | undefined>;
+}

@@ -1,0 +1,55 @@
+/**
+ * Lands work in a person's repository, takes it back, or writes it to a file. Everything is computed in a room of our
+ * own first; the repository is touched in one step at the end, and only if nothing of the person's is in the way.
+ * No filter, driver, hook or signing program runs, whoever named it: an LFS pointer stays a pointer, and commits are
+ * not signed.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { KeyedMutex } from "../../base/mutex.ts";
+import { findRepository } from "../../host/git-repository.ts";
+import type { MergeOutcome, MergeRequest, Merges } from "../../ports/merge.ts";
+import { exportWork } from "./export-work.ts";
+import { land } from "./landing.ts";
+import { bringOver } from "./objects.ts";
+import type { DaemonPlace } from "./person.ts";
+import { planMerge } from "./plan-merge.ts";
+import { openTarget } from "./target.ts";
+import { undoMerge } from "./undo-merge.ts";
+import { takeBackUnfinished } from "./unfinished-step.ts";
+import { openRoomFor } from "./worktree-room.ts";
+
+export interface MergesOptions extends DaemonPlace {
+  readonly clock: Clock;
+}
+
+export function openMerges(options: MergesOptions): Merges {
+  const turns = new KeyedMutex();
+
+  /** One at a time for each repository: two would take each other's half-written files for the person's. */
+  const inTurn = async <T>(projectDir: string, task: () => Promise<T>): Promise<T> => {
+    const repository = await findRepository(projectDir);
+    return await turns.run(repository?.commonDir ?? projectDir, task);
+  };
+
+  const merge = (request: MergeRequest, isReal: boolean): Promise<MergeOutcome> =>
+    inTurn(request.projectDir, async () => {
+      const target = await openTarget(request.projectDir, options);
+      await using room = await openRoomFor(target, options);
+      await takeBackUnfinished(room, target);
+      const planned = await planMerge(room, target, request, options.clock.nowMs());
+      if ("outcome" in planned) return planned;
+      if (isReal) {
+        await bringOver(room, target, planned.step.move?.new ?? planned.step.to, target.head);
+        await land(room, target, planned.step);
+      }
+      return planned.merged;
+    });
+
+  return {
+    plan: (request) => merge(request, false),
+    apply: (request) => merge(request, true),
+    undo: (record) => inTurn(record.projectDir, () => undoMerge(record, options)),
+    export: (request, format, file, exportOptions = {}) =>
+      exportWork(request, format, file, { ...exportOptions, tempDir: options.tempDir }),
+  };
+}

@@ -1,0 +1,109 @@
+/** What a merge would do: the step that lands it, or what stands against it. Changes nothing outside the room. */
+import type { RunResult } from "../../host/run.ts";
+import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
+import { caseCollisions } from "./case-collisions.ts";
+import { type ChangedPath, changesBetween, isThere } from "./changed-paths.ts";
+import { asText, gitStepFailed, mergeFailed } from "./failure.ts";
+import { findInTheWay } from "./in-the-way.ts";
+import type { Step } from "./landing.ts";
+import { bringIn } from "./objects.ts";
+import { makeResult } from "./result.ts";
+import type { MergeRoom } from "./room.ts";
+import { type MergeTarget, nothingId, requireBranch } from "./target.ts";
+import { findUnfiltered } from "./unfiltered.ts";
+import { type TreeStep, findRefusal } from "./worktree-step.ts";
+
+const maxPathsShown = 1_000;
+const maxPathBytes = 4_095;
+
+export type Planned =
+  | { readonly step: Step; readonly merged: MergeOutcome }
+  | Exclude<MergeOutcome, { outcome: "merged" }>;
+
+export async function planMerge(
+  room: MergeRoom,
+  target: MergeTarget,
+  request: MergeRequest,
+  nowMs: number,
+): Promise<Planned> {
+  const { mode } = request;
+  const branch = mode === "patch" ? undefined : requireBranch(target);
+  if (mode === "patch" && target.repository.top === undefined)
+    throw mergeFailed("A bare repository has no files to change.", "Merge with the mode squash or commits.");
+  await bringIn(room, request.reviewGitDir, { base: request.base, tips: [request.commit, request.head] });
+  const result = await makeResult(room, target, request, nowMs);
+  if ("conflicts" in result) return { outcome: "conflict", conflicts: result.conflicts };
+  const { before, tree, commit } = result;
+  if (tree === before) return { outcome: "nothing" };
+  const changes = await changesBetween(room, before, tree);
+  await refuseUnwritable(room, target, tree, changes);
+  const obstacles = await findObstacles(room, target, { from: before, to: tree }, changes);
+  if (obstacles.length > 0) return { outcome: "dirty", paths: obstacles };
+  const unfiltered = await findUnfiltered(room, target, tree, changes);
+  const old = target.head ?? nothingId(target);
+  const move = branch === undefined ? {} : { move: { branch, old, new: commit! } };
+  const moved = branch === undefined ? { before, after: tree } : { branch, before: old, after: commit! };
+  return {
+    step: { from: before, to: tree, ...move, reason: `agentbox: merge (${mode})` },
+    merged: {
+      outcome: "merged",
+      record: { ...moved, files: changes.length, mode },
+      ...(unfiltered.length > 0 ? { unfiltered } : {}),
+    },
+  };
+}
+
+/** Paths of the person's own work that the step would have to change. */
+export async function findObstacles(
+  room: MergeRoom,
+  target: MergeTarget,
+  step: TreeStep,
+  changes: readonly ChangedPath[],
+): Promise<readonly string[]> {
+  const inTheWay = await findInTheWay(room, target.repository, step.from, changes);
+  if (inTheWay.length > 0) return inTheWay.slice(0, maxPathsShown).map(asText);
+  const refused = await findRefusal(room, target, step);
+  return refused === undefined ? [] : [asText(pathOfRefusal(refused))];
+}
+
+/** What our own look has not seen, such as a file marked as unchanged that is not. */
+function pathOfRefusal(result: RunResult): string {
+  const [, path] =
+    /(?:Entry|file|Updating|directory) '([^\n]*)' (?:not uptodate|would|overlaps|is not)/.exec(
+      result.stderr,
+    ) ?? [];
+  if (path !== undefined) return path;
+  throw gitStepFailed("read-tree", result);
+}
+
+/** Paths that this disk cannot hold, or cannot tell from others. */
+async function refuseUnwritable(
+  room: MergeRoom,
+  { repository: { top }, settings }: MergeTarget,
+  tree: string,
+  changes: readonly ChangedPath[],
+): Promise<void> {
+  if (top === undefined) return;
+  const written = changes.filter(({ newMode }) => isThere(newMode)).map(({ path }) => path);
+  const maxOwnBytes = maxPathBytes - Buffer.byteLength(top) - 1;
+  const long = written.find(
+    (path) => path.length > maxOwnBytes || path.split("/").some((part) => part.length > 255),
+  );
+  if (long !== undefined) {
+    throw mergeFailed(
+      `The path ${JSON.stringify(`${asText(long).slice(0, 80)}…`)} is too long for this disk.`,
+      "Have it renamed.",
+    );
+  }
+  if (!settings.ignoresCase) return;
+  const all = (await room.ok(["ls-tree", "-r", "-z", "--name-only", tree])).split("\0");
+  const [twin] = caseCollisions(
+    all.filter((path) => path !== ""),
+    written,
+  );
+  if (twin === undefined) return;
+  throw mergeFailed(
+    `The path ${JSON.stringify(asText(twin))} differs from another one only in its case.`,
+    "Have one of them renamed: this disk cannot tell them apart.",
+  );
+}

@@ -1,0 +1,104 @@
+/**
+ * What the branch would be after a merge: one commit, the agent's commits one by one, or a tree alone. All modes end
+ * with the same files; they differ in the history only.
+ */
+import type { MergeConflict } from "../../contract/review/merge.ts";
+import type { MergeRequest } from "../../ports/merge.ts";
+import { asBytes, readCommitObject, signed, withTrailers, writeCommit } from "./commit-object.ts";
+import { mergeFailed } from "./failure.ts";
+import type { MergeRoom } from "./room.ts";
+import { formatIdentity } from "./settings.ts";
+import { type MergeTarget, requireObjectId } from "./target.ts";
+import { type ThreeTrees, mergeTrees } from "./three-way.ts";
+
+export type MergeResult =
+  | { readonly conflicts: readonly MergeConflict[] }
+  | { readonly before: string; readonly tree: string; readonly commit: string | undefined };
+
+const maxCommits = 5_000;
+
+export async function makeResult(
+  room: MergeRoom,
+  target: MergeTarget,
+  request: MergeRequest,
+  nowMs: number,
+): Promise<MergeResult> {
+  const before = await treeOf(room, target.head);
+  const [base, theirs] = [await treeOf(room, request.base), await treeOf(room, request.commit)];
+  const merged = await merge(room, target, { base, ours: before, theirs });
+  if ("conflicts" in merged) return merged;
+  const { tree } = merged;
+  if (request.mode === "patch" || tree === before) return { before, tree, commit: undefined };
+  const replayed =
+    request.mode === "commits" ? await replay(room, target, request, nowMs) : start(target, before);
+  if ("conflicts" in replayed) return replayed;
+  // Of what was never committed, or belongs to no single commit, one more is made.
+  if (replayed.tree === tree) return { before, tree, commit: replayed.commit };
+  const author = request.author === undefined ? target.settings.identity : parseAuthor(request.author);
+  const commit = await writeCommit(room, {
+    tree,
+    parents: replayed.commit === undefined ? [] : [replayed.commit],
+    author: signed(author, nowMs),
+    committer: signed(target.settings.identity, nowMs),
+    message: withTrailers(asBytes(request.message), request.trailers),
+  });
+  return { before, tree, commit };
+}
+
+interface Replayed {
+  readonly commit: string | undefined;
+  readonly tree: string;
+}
+
+const start = ({ head }: MergeTarget, tree: string): Replayed => ({ commit: head, tree });
+
+/** A merge the agent made lands as one commit: its difference to the line of work it was made on. */
+async function replay(
+  room: MergeRoom,
+  target: MergeTarget,
+  request: MergeRequest,
+  nowMs: number,
+): Promise<Replayed | { readonly conflicts: readonly MergeConflict[] }> {
+  const range = ["--end-of-options", requireObjectId(request.head), `^${requireObjectId(request.base)}`];
+  const args = ["rev-list", "--reverse", "--topo-order", "--first-parent", ...range];
+  const ids = (await room.ok(args)).split("\n").filter((line) => line !== "");
+  if (ids.length > maxCommits) {
+    throw mergeFailed(`The agent has made ${ids.length} commits.`, "Merge with the mode squash.");
+  }
+  let current = start(target, await treeOf(room, target.head));
+  for (const id of ids) {
+    const original = await readCommitObject(room, id);
+    const base = await treeOf(room, original.parents[0]);
+    const merged = await merge(room, target, { base, ours: current.tree, theirs: original.tree });
+    if ("conflicts" in merged) return merged;
+    if (merged.tree === current.tree) continue;
+    const commit = await writeCommit(room, {
+      ...original,
+      tree: merged.tree,
+      parents: current.commit === undefined ? [] : [current.commit],
+      committer: signed(target.settings.identity, nowMs),
+      message: withTrailers(original.message, request.trailers),
+    });
+    current = { commit, tree: merged.tree };
+  }
+  return current;
+}
+
+function merge(room: MergeRoom, { repository: { top } }: MergeTarget, trees: ThreeTrees) {
+  return mergeTrees(room, trees, top === undefined ? {} : { GIT_WORK_TREE: top });
+}
+
+/** The tree of a commit, or the empty one where there is no commit. */
+export async function treeOf(room: MergeRoom, commit: string | undefined): Promise<string> {
+  if (commit === undefined)
+    return (await room.ok(["hash-object", "-w", "-t", "tree", "--stdin"], { stdin: "" })).trim();
+  const args = ["rev-parse", "--verify", "--end-of-options", `${requireObjectId(commit)}^{tree}`];
+  return (await room.ok(args)).trim();
+}
+
+function parseAuthor(author: string): string {
+  const [, name, email] = /^([^<>]*)<([^<>]*)>\s*$/.exec(author) ?? [];
+  if (name === undefined || email === undefined)
+    throw mergeFailed(`The author ${JSON.stringify(author)} is not of the form Name <email>.`, "Correct it.");
+  return formatIdentity(name, email);
+}

@@ -1,0 +1,90 @@
+/**
+ * A git directory of our own beside the person's repository: their objects, index and files, but none of their
+ * config, hooks and references. What is made in it stays in it until it is brought over on purpose, so planning
+ * leaves no trace. It belongs to the person and is gone afterwards.
+ */
+import { chown, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { GitConfig } from "../../host/git.ts";
+import { type RunResult, run } from "../../host/run.ts";
+import { type GuardedGitOptions, guardedGit, guardedGitOk } from "./guarded-git.ts";
+import type { Person } from "./person.ts";
+
+export interface RoomSpec {
+  /** An object store that is read and never written. */
+  readonly borrows: string;
+  readonly isSha256: boolean;
+  readonly person: Person;
+  readonly config?: GitConfig;
+  /** Where the room is made; the person must be able to get there. The system's own place unless told. */
+  readonly tempDir?: string | undefined;
+}
+
+type RoomGitOptions = Partial<Pick<GuardedGitOptions, "stdin" | "stdinFd" | "stdoutFd" | "env" | "cwd">>;
+
+export class MergeRoom implements AsyncDisposable {
+  readonly gitDir: string;
+  readonly #spec: RoomSpec;
+
+  private constructor(gitDir: string, spec: RoomSpec) {
+    this.gitDir = gitDir;
+    this.#spec = spec;
+  }
+
+  static async open(spec: RoomSpec): Promise<MergeRoom> {
+    const gitDir = await mkdtemp(join(await realpath(spec.tempDir ?? tmpdir()), "agentbox-merge-"));
+    const room = new MergeRoom(gitDir, spec);
+    try {
+      const parts = ["refs", "info", "objects", "objects/info", "objects/pack"];
+      for (const part of parts) await mkdir(join(gitDir, part));
+      const format = spec.isSha256 ? "1\n[extensions]\n\tobjectformat = sha256" : "0";
+      const files = {
+        HEAD: "ref: refs/heads/none\n",
+        config: `[core]\n\tbare = false\n\trepositoryformatversion = ${format}\n`,
+        // Quoted as git quotes names, so that any path is one line of the file.
+        "objects/info/alternates": `"${spec.borrows.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll("\n", String.raw`\n`)}"\n`,
+      };
+      for (const [name, text] of Object.entries(files)) await writeFile(join(gitDir, name), text);
+      const { user } = spec.person;
+      if (user) {
+        const all = [...Object.keys(files), ...parts, "."];
+        for (const name of all) await chown(join(gitDir, name), user.uid, user.gid);
+      }
+      return room;
+    } catch (error) {
+      await room[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  git(args: readonly string[], options: RoomGitOptions = {}): Promise<RunResult> {
+    return guardedGit(args, this.#options(options));
+  }
+
+  async ok(args: readonly string[], options: RoomGitOptions = {}): Promise<string> {
+    return await guardedGitOk(args, this.#options(options));
+  }
+
+  #options(options: RoomGitOptions): GuardedGitOptions {
+    const { person, config } = this.#spec;
+    return { gitDir: this.gitDir, cwd: this.gitDir, person, ...options, ...(config ? { config } : {}) };
+  }
+
+  /**
+   * Copies a file of the person's with its times; false when there is none.
+   * SECURITY: by a process with their rights, so a link in its place gives them nothing they could not read.
+   */
+  async copyIn(file: string, name: string): Promise<boolean> {
+    const target = join(this.gitDir, name);
+    const { code } = await run(
+      ["/bin/cp", "--preserve=timestamps", "--", file, target],
+      this.#spec.person.user ?? {},
+    );
+    return code === 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.gitDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Merges trees without an index or a file: what changed from `base` to `theirs` is done to `ours`. The base is the
+ * one that is given, whatever the histories are, so work lands also after a rebase and where there is no history.
+ */
+import type { MergeConflict } from "../../contract/review/merge.ts";
+import { writeCommit } from "./commit-object.ts";
+import { readConflicts } from "./conflicts.ts";
+import { gitStepFailed } from "./failure.ts";
+import type { MergeRoom } from "./room.ts";
+
+export interface ThreeTrees {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+export type MergedTree = { readonly tree: string } | { readonly conflicts: readonly MergeConflict[] };
+
+export async function mergeTrees(
+  room: MergeRoom,
+  { base, ours, theirs }: ThreeTrees,
+  worktree: Readonly<Record<string, string>>,
+): Promise<MergedTree> {
+  if (ours === base || ours === theirs) return { tree: theirs };
+  if (theirs === base) return { tree: ours };
+  const [left, right] = await siblings(room, { base, ours, theirs });
+  const result = await room.git(["merge-tree", "--write-tree", "-z", "--messages", left, right], {
+    // Attributes such as `-merge` and `merge=union` are those of the files the person has now.
+    env: worktree,
+    ...(worktree["GIT_WORK_TREE"] === undefined ? {} : { cwd: worktree["GIT_WORK_TREE"] }),
+  });
+  if (result.code === 0) return { tree: result.stdout.slice(0, result.stdout.indexOf("\0")) };
+  if (result.code === 1) return { conflicts: await readConflicts(room, result.stdout) };
+  throw gitStepFailed("merge-tree", result);
+}
+
+/** Two commits that have nothing in common but the base: git finds its base by history only. They stay in the room. */
+async function siblings(
+  room: MergeRoom,
+  { base, ours, theirs }: ThreeTrees,
+): Promise<readonly [string, string]> {
+  const nobody = "agentbox <agent@agentbox.invalid> 0 +0000";
+  const commit = (tree: string, parents: readonly string[], message: string) =>
+    writeCommit(room, { tree, parents, author: nobody, committer: nobody, message });
+  const root = await commit(base, [], "base\n");
+  return [await commit(ours, [root], "ours\n"), await commit(theirs, [root], "theirs\n")];
+}

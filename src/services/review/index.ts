@@ -1,0 +1,56 @@
+/**
+ * Review repositories: made when a box is, in one step, and opened when somebody looks. See ports/review.ts for
+ * what they guarantee.
+ */
+import { randomBytes } from "node:crypto";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentBoxError } from "../../base/errors.ts";
+import { KeyedMutex } from "../../base/mutex.ts";
+import { pathKind, readSmallFile, removeTree } from "../../host/files.ts";
+import type { ReviewRepository, Reviews } from "../../ports/review.ts";
+import { commitBase, requireCommit } from "./base-commit.ts";
+import { defaultLimits, type ReviewLimits } from "./limits.ts";
+import { makeRepository } from "./make-repository.ts";
+import { ReviewGit, requireId } from "./review-git.ts";
+import { BareReview } from "./review-repository.ts";
+
+const baseRef = "refs/agentbox/base";
+
+export function openReviews(options: { readonly limits?: Partial<ReviewLimits> } = {}): Reviews {
+  const limits = { ...defaultLimits, ...options.limits };
+  const taking = new KeyedMutex();
+  const reviewIn = (dir: string, base: string): ReviewRepository =>
+    new BareReview(new ReviewGit(dir, limits), base, taking);
+  return {
+    create: async (request) => reviewIn(request.dir, await create(request, limits)),
+    open: async (dir) => {
+      const base = await readSmallFile(join(dir, baseRef), 100);
+      return base === undefined ? undefined : reviewIn(dir, requireId(base.trim()));
+    },
+  };
+}
+
+/** Returns the base. */
+async function create(
+  { dir, borrow, baseCommit, files }: Parameters<Reviews["create"]>[0],
+  limits: ReviewLimits,
+): Promise<string> {
+  if (await pathKind(dir)) throw new AgentBoxError("review.failed", `There is a review in ${dir} already.`);
+  // Beside it and then renamed: what a crash leaves is never taken for a repository.
+  const making = `${dir}.${randomBytes(6).toString("hex")}`;
+  try {
+    const git = new ReviewGit(making, limits);
+    await makeRepository(making, borrow);
+    const base =
+      baseCommit === undefined
+        ? await commitBase(git, files)
+        : await requireCommit(git, requireId(baseCommit));
+    await git.text(["update-ref", baseRef, base]);
+    await rename(making, dir);
+    return base;
+  } catch (error) {
+    await removeTree(making);
+    throw error;
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * A place for objects that nobody has checked yet. The repository's own objects are visible from it; what it holds
+ * is not visible in the repository until it is let in, and is gone when it is not.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { removeTree } from "../../host/files.ts";
+import { alternatesLine } from "./make-repository.ts";
+
+export class Quarantine implements AsyncDisposable {
+  readonly objects: string;
+  readonly #target: string;
+
+  private constructor(objects: string, target: string) {
+    this.objects = objects;
+    this.#target = target;
+  }
+
+  static async open(gitDir: string): Promise<Quarantine> {
+    const target = join(gitDir, "objects");
+    const objects = join(gitDir, `incoming-${randomBytes(6).toString("hex")}`);
+    await mkdir(join(objects, "info"), { recursive: true });
+    await mkdir(join(objects, "pack"));
+    await writeFile(join(objects, "info/alternates"), alternatesLine(target));
+    return new Quarantine(objects, target);
+  }
+
+  /** Lets the pack in. Returns how many bytes that takes. */
+  async admit(): Promise<number> {
+    // The index comes last: git knows a pack by it, and must find the rest then.
+    const names = (await readdir(join(this.objects, "pack"))).toSorted(
+      (a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")),
+    );
+    let bytes = 0;
+    for (const name of names) {
+      const from = join(this.objects, "pack", name);
+      bytes += (await stat(from)).size;
+      await rename(from, join(this.#target, "pack", name));
+    }
+    return bytes;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return removeTree(this.objects);
+  }
+}

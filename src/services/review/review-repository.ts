@@ -1,0 +1,134 @@
+/**
+ * One review repository. Everything is read from objects that were checked when they were taken; nothing is checked
+ * out, and no program but git runs.
+ */
+import { join } from "node:path";
+import type { KeyedMutex } from "../../base/mutex.ts";
+import type { Change, ChangeTotals } from "../../contract/review/change.ts";
+import { pathKind } from "../../host/files.ts";
+import type { IncomingBundle, ReviewRepository, TakenBundle } from "../../ports/review.ts";
+import { listChanges, plainDiff } from "./change-list.ts";
+import { BundleFile } from "./incoming-bundle.ts";
+import { BlobReader } from "./blob-reader.ts";
+import { type ReviewGit, requireId } from "./review-git.ts";
+import { takeBundle } from "./take-bundle.ts";
+
+/** What a box finds a checkpoint by, in a bundle of ours. */
+const checkpointRef = "refs/agentbox/checkpoint";
+const maxCommits = 10_000;
+
+type Commit = Awaited<ReturnType<ReviewRepository["commits"]>>[number];
+
+export class BareReview implements ReviewRepository {
+  readonly gitDir: string;
+  readonly base: string;
+  readonly #git: ReviewGit;
+  readonly #blobs: BlobReader;
+  /** Shared by all that are open: the same repository may be open several times. */
+  readonly #taking: KeyedMutex;
+
+  constructor(git: ReviewGit, base: string, taking: KeyedMutex) {
+    this.gitDir = git.gitDir;
+    this.base = base;
+    this.#git = git;
+    this.#taking = taking;
+    this.#blobs = new BlobReader(git);
+  }
+
+  receive(): Promise<IncomingBundle> {
+    return BundleFile.create(this.gitDir, this.#git.limits.maxBytes);
+  }
+
+  async have(): Promise<readonly string[]> {
+    const refs = await this.#git.text(["for-each-ref", "--format=%(objectname)", "refs/agentbox/"]);
+    return [...new Set(refs.split("\n").filter((line) => line !== ""))];
+  }
+
+  take(bundleFile: string, number: number): Promise<TakenBundle> {
+    return this.#taking.run(this.gitDir, async () =>
+      takeBundle(this.#git, {
+        bundleFile,
+        number,
+        base: this.base,
+        have: await this.have(),
+        format: formatOf(this.base),
+      }),
+    );
+  }
+
+  async changes(from: string, to: string, limit?: number): Promise<readonly Change[]> {
+    const range = { from: requireId(from), to: requireId(to), limit: limit ?? this.#git.limits.maxChanges };
+    return listChanges(this.#git, this.#blobs, range);
+  }
+
+  async totals(from: string, to: string): Promise<ChangeTotals> {
+    const args = ["diff-tree", "--shortstat", ...plainDiff, requireId(from), requireId(to), "--"];
+    const text = await this.#git.text(args);
+    const count = (pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0);
+    return {
+      files: count(/(\d+) files? changed/),
+      added: count(/(\d+) insertions?\(\+\)/),
+      deleted: count(/(\d+) deletions?\(-\)/),
+    };
+  }
+
+  async *patch(
+    from: string,
+    to: string,
+    options: { paths?: readonly string[]; contextLines?: number; isBinary?: boolean } = {},
+  ): AsyncGenerator<Uint8Array, void> {
+    const { paths = [], contextLines = 3, isBinary = false } = options;
+    const context = Math.min(Math.max(Math.trunc(contextLines), 0), 1_000_000);
+    const form = ["-p", "--full-index", `-U${context}`, "--src-prefix=a/", "--dst-prefix=b/"];
+    const range = [requireId(from), requireId(to)];
+    // SECURITY: paths come after "--" and are taken literally, whatever they begin with.
+    const args = [...form, ...(isBinary ? ["--binary"] : []), ...plainDiff, ...range, "--", ...paths];
+    yield* this.#git.stream(["diff-tree", ...args], { timeoutMs: this.#git.limits.takeTimeoutMs });
+  }
+
+  async blob(id: string, maxBytes: number): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
+    return this.#blobs.read(requireId(id), maxBytes);
+  }
+
+  async fileAt(commit: string, path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    // No name that git has ends with a slash or holds a NUL; git would look for something else.
+    if (path === "" || /\0|^\.{0,2}\/|\/$/.test(path)) return undefined;
+    const found = await this.#git.run(["rev-parse", "--verify", "--quiet", `${requireId(commit)}:${path}`]);
+    const id = found.stdout.trim();
+    if (found.code !== 0 || (await this.#blobs.sizeOf(requireId(id))) === undefined) return undefined;
+    return (await this.#blobs.read(id, maxBytes)).bytes;
+  }
+
+  async commits(base: string, head: string): Promise<readonly Commit[]> {
+    const form = ["--reverse", "--topo-order", "--no-show-signature", "-z", "--format=%H%n%an <%ae>%n%s"];
+    const range = [requireId(head), `^${requireId(base)}`];
+    const text = await this.#git.text(["log", ...form, `--max-count=${maxCommits}`, ...range, "--"]);
+    return text
+      .split("\0")
+      .filter((record) => record !== "")
+      .map((record) => {
+        const [id = "", author = "", subject = ""] = record.split("\n");
+        return { id, author, subject };
+      });
+  }
+
+  /** Written by ourselves, because git puts only references into a bundle, and this is not worth making one. */
+  async *bundle(commit: string): AsyncGenerator<Uint8Array, void> {
+    const id = requireId(commit);
+    const isSha256 = formatOf(this.base) === "sha256";
+    const signature = isSha256 ? "# v3 git bundle\n@object-format=sha256\n" : "# v2 git bundle\n";
+    const known = (await this.#isBaseBorrowed()) ? this.base : undefined;
+    yield Buffer.from(`${signature}${known ? `-${known}\n` : ""}${id} ${checkpointRef}\n\n`);
+    const args = ["pack-objects", "--quiet", "--revs", "--stdout", "--delta-base-offset"];
+    const stdin = `${id}\n${known ? `^${known}\n` : ""}`;
+    yield* this.#git.stream(args, { stdin, timeoutMs: this.#git.limits.takeTimeoutMs });
+  }
+
+  /** A base that we have made is a file here, and no box has it; one of the project's is in every clone. */
+  async #isBaseBorrowed(): Promise<boolean> {
+    const file = join(this.gitDir, "objects", this.base.slice(0, 2), this.base.slice(2));
+    return (await pathKind(file)) === undefined;
+  }
+}
+
+const formatOf = (id: string): "sha1" | "sha256" => (id.length === 64 ? "sha256" : "sha1");
