@@ -130,6 +130,8 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     getBudget: (box: string) => json("getBudget", "GET", at(box, "/budget")),
     raiseBudget: (box: string, body: RouteBodyInput<"raiseBudget">) =>
       json("raiseBudget", "POST", at(box, "/budget"), body),
+    listModelRequests: async (query: { box?: string | undefined; after?: number; limit?: number }) =>
+      (await json("listModelRequests", "GET", withQuery("/v1/usage/requests", { ...query }))).requests,
     getUsage: (query: UsageOptions) => json("getUsage", "GET", withQuery("/v1/usage", { ...query })),
 
     listAgents: async () => (await json("listAgents", "GET", "/v1/agents")).agents,

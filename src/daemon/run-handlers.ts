@@ -6,7 +6,13 @@ import type { Handlers } from "./handlers.ts";
 
 export const runHandlers: Pick<
   Handlers,
-  "startRun" | "sendMessage" | "interruptAgent" | "getBudget" | "raiseBudget" | "getUsage"
+  | "startRun"
+  | "sendMessage"
+  | "interruptAgent"
+  | "getBudget"
+  | "raiseBudget"
+  | "getUsage"
+  | "listModelRequests"
 > = {
   startRun: async ({ deps, params, body }) => ({ box: await resumeRun(deps.core, params["box"]!, body) }),
   sendMessage: async ({ deps, params, body }) => ({
@@ -18,5 +24,11 @@ export const runHandlers: Pick<
   },
   getBudget: async ({ deps, params }) => deps.core.budgets.status(params["box"]!),
   raiseBudget: ({ deps, params, body }) => raiseBudget(deps.core, params["box"]!, body),
+  listModelRequests: async ({ deps, query: { box, after, limit } }) => {
+    const { store } = deps.core.ports;
+    const incarnation = box === undefined ? undefined : (await store.findBox(box))?.incarnation;
+    const query = { box, incarnation, limit, ...(after === undefined ? {} : { after }) };
+    return { requests: [...(await store.listModel(query))] };
+  },
   getUsage: ({ deps, query }) => readUsage(deps.core, query),
 };

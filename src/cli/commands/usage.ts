@@ -1,6 +1,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { UsageAnswer } from "../../contract/api/schemas.ts";
+import type { ModelRecord } from "../../contract/model/usage.ts";
 import type { RunCommand } from "../command.ts";
 import { renderTable } from "../render/table.ts";
 import { renderCost, renderTotals } from "../render/verdict.ts";
@@ -17,6 +18,12 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   }
   const sinceMs = args.durationMs("since");
   const client = await connect();
+  if (args.isSet("requests")) {
+    const requests = await client.listModelRequests({ box: args.positionals[0] });
+    if (screen.isJson) screen.printJson({ requests });
+    else screen.print(renderRequests(requests));
+    return 0;
+  }
   const answer = await client.getUsage({
     box: args.positionals[0],
     by,
@@ -26,6 +33,27 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   else screen.print(render(by, answer));
   return 0;
 };
+
+/** What was expected before each request beside what the vendor reported after it. */
+function renderRequests(requests: readonly ModelRecord[]): string {
+  if (requests.length === 0) return "No model has been asked yet.";
+  const count = (value: number | undefined): string => value?.toLocaleString("en-US") ?? "unknown";
+  return renderTable([
+    ["AT", "BOX", "MODEL", "STATUS", "IN", "EXPECTED", "OUT", "AT MOST", "COST", "TIME"],
+    ...requests.map(({ atMs, box, model, status, error, usage, estimate, costMicroUsd, durationMs }) => [
+      new Date(atMs).toISOString().slice(11, 19),
+      box,
+      printable(model),
+      error === undefined ? String(status) : `${status} ${printable(error)}`,
+      count(usage?.input),
+      count(estimate.input),
+      count(usage?.output),
+      count(estimate.output),
+      renderCost(costMicroUsd ?? 0, costMicroUsd === undefined ? 1 : 0, 1),
+      `${durationMs} ms`,
+    ]),
+  ]);
+}
 
 function render(by: string, { groups: rows, totals, pricesOf }: UsageAnswer): string {
   if (totals.requests === 0) return "No model has been asked yet.";

@@ -137,6 +137,7 @@ export const work: readonly CommandSpec[] = [
         summary: "What to sum by; box unless told.",
       },
       since: { type: "text", value: "TIME", summary: "Only the last so long, such as 24h." },
+      requests: { type: "switch", summary: "One by one, with what was expected." },
     },
     takes: [0, 1],
     completes: "box",

@@ -1,11 +1,13 @@
 /** Routes about agents: what they do, what they spend, what is installed. */
 import { z } from "zod";
+import { ModelRecord } from "../model/usage.ts";
 import { type Route, boxAnswer, empty, none } from "./route.ts";
 import {
   AgentCheck,
   AgentInfo,
   BudgetAnswer,
   InstallAgent,
+  ModelRequestFilter,
   RaiseBudget,
   ResumeRun,
   UsageAnswer,
@@ -53,6 +55,14 @@ export const agentRoutes = {
     summary: "Tokens and cost.",
     query: UsageFilter,
     response: UsageAnswer,
+  },
+
+  listModelRequests: {
+    method: "GET",
+    path: "/v1/usage/requests",
+    summary: "Requests to models one by one: what was expected, what the vendor reported, what it cost.",
+    query: ModelRequestFilter,
+    response: z.object({ requests: z.array(ModelRecord) }),
   },
 
   listAgents: {

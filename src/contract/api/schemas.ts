@@ -117,6 +117,12 @@ export const UsageFilter = z.object({
   to: z.coerce.number().int().min(0).optional(),
   by: z.enum(["box", "agent", "project", "model", "day"]).default("box"),
 });
+export const ModelRequestFilter = z.object({
+  box: z.string().max(64).optional(),
+  after: z.coerce.number().int().min(0).optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+});
+
 export const UsageAnswer = z.object({
   totals: UsageTotals,
   groups: z.array(z.object({ key: z.string(), totals: UsageTotals })),
