@@ -9,6 +9,7 @@ export async function bundleScript(script: string, directory: string): Promise<s
     entryPoints: [join(import.meta.dirname, script)],
     bundle: true,
     platform: "node",
+    target: "node20",
     format: "esm",
     outfile,
     banner: {

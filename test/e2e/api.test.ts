@@ -2,7 +2,8 @@ import { request } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCodes } from "../../src/base/error-codes.ts";
-import { type Route, routes } from "../../src/contract/api/routes.ts";
+import type { Route } from "../../src/contract/api/route.ts";
+import { routes } from "../../src/contract/api/routes.ts";
 import { isBoxName } from "../../src/core/box-names.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 

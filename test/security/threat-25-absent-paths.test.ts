@@ -2,7 +2,15 @@
  * Threat 25: protection that exists only where the file did. Everything is tried with the path absent when the box
  * starts, made from inside, and looked at again after the next start.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
@@ -162,6 +170,56 @@ const cases = (ground: Ground): void => {
       expect({ args, ended, stderr }).toEqual({ args, ended: 0, stderr: expect.any(String) });
     }
     expect(existsSync(canary)).toBe(false);
+  });
+
+  it("keeps a mounted directory's settings closed, also those that are not there", async () => {
+    const { daemon } = ground;
+    const project = mkdtempSync(join(daemon.scratch, "mounted-"));
+    mkdirSync(join(project, ".git/hooks"), { recursive: true });
+    writeFileSync(join(project, ".git/config"), "[core]\n");
+    await runProgram(["chmod", "-R", "a+rwX", project]);
+    if (isRoot && !ground.isRootDaemon) chownTree(project, ordinaryUser);
+    if (ground.isRootDaemon) await runProgram(["chmod", "a+x", daemon.scratch]);
+    await daemon.client.createBox({
+      name: "absent-settings",
+      projectDir: project,
+      flags: { workspace: { mode: "mount" } },
+    });
+    const make = (path: string) =>
+      shellInBox(daemon, "absent-settings", `mkdir -p "$(dirname ${path})" && echo planted >> ${path}`);
+    // The control: the directory itself is the box's to write.
+    for (const path of ["file", "src/file", ".eslintrc"]) expect((await make(path)).code, path).toBe(0);
+    const guarded = [
+      ".git/hooks/post-checkout",
+      ".git/config",
+      ".git/commondir",
+      ".git/info/attributes",
+      ".git/modules/x/config",
+      ".vscode/tasks.json",
+      ".idea/workspace.xml",
+      ".envrc",
+      ".bashrc",
+      ".claude/settings.json",
+      ".mcp.json",
+      ".husky/pre-commit",
+      "agentbox.toml",
+    ];
+    for (const path of guarded) expect((await make(path)).code, path).not.toBe(0);
+    for (const name of [".git", ".vscode", ".envrc", ".mcp.json"]) {
+      for (const way of [
+        `mv ${name} away`,
+        `rm -rf ${name}`,
+        `ln -sfn src ${name}`,
+        `mv -T src ${name}`,
+        `umount ${name}`,
+      ])
+        expect((await shellInBox(daemon, "absent-settings", way)).code, way).not.toBe(0);
+    }
+    expect((await daemon.cli(["stop", "absent-settings"])).code).toBe(0);
+    expect(readdirSync(project).toSorted()).toEqual([".eslintrc", ".git", "file", "src"]);
+    expect(readdirSync(join(project, ".git")).toSorted()).toEqual(["config", "hooks"]);
+    expect(readFileSync(join(project, ".git/config"), "utf8")).toBe("[core]\n");
+    expect((await daemon.cli(["rm", "absent-settings"])).code).toBe(0);
   });
 };
 

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { isAgentBoxError } from "../../src/base/errors.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { runProgram } from "../support/program.ts";
+import { makeProject, stateOf, working } from "../support/review.ts";
 import { chownTree, emptyBox, type Ground, inBox, onEachDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {
@@ -243,6 +244,55 @@ const cases = (ground: Ground): void => {
     expect((await inBox(daemon, "inject-box", ["true"])).code).toBe(0);
     // A name that happens to be good makes a box of that name, and nothing else.
     for (const { name } of await client.listBoxes()) expect(name).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
+  });
+
+  it("answers any text about a review with a result or a code, and writes nothing because of it", async () => {
+    const { daemon } = ground;
+    const { client } = daemon;
+    const project = await makeProject(daemon);
+    await working(daemon, project, "inject-review", "echo work > work.txt");
+    const { digest } = await client.getReview("inject-review");
+    const before = await stateOf(project);
+    const around = readdirSync(daemon.scratch);
+    const box = "inject-review";
+    const calls: readonly ((value: string) => Promise<unknown>)[] = [
+      (value) => client.getReview(box, { from: value }),
+      (value) => client.getReview(box, { to: value }),
+      (value) => client.takeCheckpoint(box, { name: value }),
+      (value) => client.restoreCheckpoint(box, value),
+      (value) => client.forkBox(box, { name: "inject-fork", checkpoint: value }),
+      (value) => client.addComment(box, { path: value, line: 1, text: "x" }),
+      (value) => client.exportWork(box, { format: "patch", file: value }),
+      (value) => client.exportWork(box, { format: "bundle", file: `./${value}` }),
+      (value) => client.mergeWork(box, { mode: "squash", accept: [], digest: value }),
+      (value) => client.mergeWork(box, { mode: "squash", accept: [value as "ci"], digest: "x" }),
+      (value) => client.undoMerge({ projectDir: value }),
+      (value) => client.undoMerge({ box: value }),
+    ];
+    const codes = new Set<string>();
+    for (const value of [...hostile(), "\0", "HEAD", "__proto__", "x".repeat(5_000)]) {
+      for (const [index, call] of calls.entries()) {
+        const what = `call ${index} with ${JSON.stringify(value.slice(0, 60))}`;
+        const error: unknown = await call(value).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        expect(isAgentBoxError(error), `${what}: ${String(error)}`).toBe(true);
+        const { code } = error as { code: string };
+        expect(code, what).not.toMatch(/^internal|^daemon/);
+        codes.add(code);
+      }
+    }
+    expect([...codes]).toEqual(expect.arrayContaining(["checkpoint.not_found", "input.invalid"]));
+    expect(readdirSync(daemon.scratch)).toEqual(around);
+    expect(await stateOf(project)).toEqual(before);
+
+    // Comments and messages may be any text, and arrive as they are.
+    for (const text of hostile()) await client.addComment(box, { path: "work.txt", line: 1, text });
+    expect((await client.listComments(box)).map(({ text }) => text)).toEqual(hostile());
+    const message = `--amend $(touch ${canary})\n\nBody \`touch ${canary}\``;
+    await client.mergeWork(box, { mode: "squash", accept: [], digest, message });
+    expect(await project.git("log", "-1", "--format=%B")).toContain(message);
   });
 };
 
