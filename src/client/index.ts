@@ -41,6 +41,7 @@ export interface UsageOptions {
 }
 
 export interface ReviewOptions {
+  readonly against?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }

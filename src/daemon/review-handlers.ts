@@ -2,7 +2,7 @@
 import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
 import { forkBox, freeName } from "../core/review/fresh-box.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../core/review/merge-work.ts";
-import { findSubject, listCheckpoints, readReview } from "../core/review/read-review.ts";
+import { findSubject, listCheckpoints, openSubject, readReview } from "../core/review/read-review.ts";
 import { restoreCheckpoint } from "../core/review/restore-checkpoint.ts";
 import { runChecks } from "../core/review/run-checks.ts";
 import { takeCheckpoint } from "../core/review/take-checkpoint.ts";
@@ -51,7 +51,8 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
   },
   getReview: ({ deps, params, query }) => readReview(deps.core, params["box"]!, query),
   async getPatch({ deps, params, query, response }) {
-    const { repository, from, to } = await findSubject(deps.core, params["box"]!, query);
+    await using subject = await openSubject(deps.core, params["box"]!, query);
+    const { repository, from, to } = subject;
     const patch = repository.patch(from, to, {
       contextLines: query.context,
       ...(query.path === undefined ? {} : { paths: [query.path] }),

@@ -82,6 +82,8 @@ export interface Reviews {
     readonly baseCommit?: string | undefined;
     readonly files?: string | undefined;
   }): Promise<ReviewRepository>;
+  /** Both at once, to compare two boxes; only for reading, and gone when it is disposed of. */
+  between(dir: string, other: string): Promise<ReviewRepository & AsyncDisposable>;
   /** Undefined when there is none yet. */
   open(dir: string): Promise<ReviewRepository | undefined>;
 }

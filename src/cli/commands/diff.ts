@@ -9,7 +9,7 @@ import { printable } from "../../base/printable.ts";
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
   const box = args.positionals[0]!;
-  const query = { from: args.text("from"), to: args.text("to") };
+  const query = { from: args.text("from"), to: args.text("to"), against: args.text("against") };
   const client = await context.connect();
   const review = await withProgress(screen, "Looking at the work", () => client.getReview(box, query));
   if (screen.isJson) {
@@ -22,7 +22,10 @@ export const run: RunCommand = async (context) => {
   }
   const dangers = renderDangers(review.dangers, screen.style);
   if (dangers !== "") screen.note(`${dangers}\n`);
-  const to = query.to ?? (review.checkpoint === undefined ? undefined : String(review.checkpoint.number));
+  const to =
+    query.against !== undefined
+      ? undefined
+      : (query.to ?? (review.checkpoint === undefined ? undefined : String(review.checkpoint.number)));
   const patch = await client.patch(box, { ...query, to, path: args.positionals[1] });
   const tool = args.text("tool");
   if (tool !== undefined) return runForeground(["/bin/sh", "-c", tool], patch);

@@ -30,6 +30,7 @@ export const review: readonly CommandSpec[] = [
       stat: { type: "switch", summary: "No patch: paths, comments, checks, summary." },
       from: { type: "text", value: "CHECKPOINT", summary: "Compare with this one; base unless told." },
       to: { type: "text", value: "CHECKPOINT", summary: "Up to this one; now unless told." },
+      against: { type: "text", value: "BOX", summary: "Compare with the work of another box." },
       tool: { type: "text", value: "COMMAND", summary: "Give the patch to a program of yours." },
     },
     takes: [1, 2],

@@ -1,6 +1,6 @@
 /** Routes about an agent's work: checkpoints, review, comments, checks, merge. */
 import { z } from "zod";
-import { Box } from "../box.ts";
+import { Box, BoxName } from "../box.ts";
 import { CheckResult } from "../review/check.ts";
 import { Checkpoint, checkpointNamePattern } from "../review/checkpoint.ts";
 import { ReviewComment } from "../review/comment.ts";
@@ -34,7 +34,7 @@ export const reviewRoutes = {
     method: "POST",
     path: "/v1/boxes/{box}/fork",
     summary: "Make a new box from a checkpoint of this one.",
-    body: z.strictObject({ name: z.string().max(64).optional(), checkpoint: z.string().max(64).optional() }),
+    body: z.strictObject({ name: BoxName.optional(), checkpoint: z.string().max(64).optional() }),
     response: boxAnswer,
   },
   getReview: {

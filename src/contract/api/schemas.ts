@@ -141,6 +141,7 @@ const CheckpointText = z.string().max(64).describe("`base`, a number or a name."
 export const ReviewFilter = z.object({
   from: CheckpointText.optional(),
   to: CheckpointText.optional().describe("Without it: the workspace as it is now."),
+  against: z.string().max(64).optional().describe("Another box, in the place of `from`."),
 });
 export const PatchFilter = ReviewFilter.extend({
   path: z.string().max(4096).optional(),

@@ -33,12 +33,22 @@ export async function forkBox(
   });
   try {
     await withLink(core, fork.name, (made, link) => restoreInto(made, link, repository, to));
-    return await core.getBox(fork.name);
+    return await sameBase(core, fork.name, box);
   } catch (error) {
     await removeBox(core, fork.name, { force: true });
     throw error;
   }
 }
+
+/** The person may have gone on meanwhile: what the fork did is what it did since its origin's base, not since theirs. */
+const sameBase = (core: Core, name: string, { baseCommit }: Box): Promise<Box> =>
+  core.locked(name, async () => {
+    const fork = await core.getBox(name);
+    if (baseCommit === undefined) return fork;
+    const update = { ...fork, baseCommit };
+    await core.commit({ update, events: [] });
+    return update;
+  });
 
 export async function freeName(core: Core, base: string): Promise<string> {
   const taken = new Set((await core.ports.store.listBoxes()).map(({ name }) => name));

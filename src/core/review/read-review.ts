@@ -15,6 +15,8 @@ export interface ReviewQuery {
   readonly from?: string | undefined;
   /** Without it: the box as it is now. */
   readonly to?: string | undefined;
+  /** Another box, in the place of `from`. */
+  readonly against?: string | undefined;
 }
 
 export interface ReviewSubject {
@@ -42,8 +44,34 @@ export async function findSubject(
   return { box, repository, from: old.commit, to: now.commit, checkpoint: now.checkpoint };
 }
 
+/** The work of one box compared with that of another, both as they are now. */
+async function findBetween(
+  core: Core,
+  name: string,
+  against: string,
+): Promise<ReviewSubject & AsyncDisposable> {
+  const [subject, other] = [await findSubject(core, name, {}), await findSubject(core, against, {})];
+  const repository = await core.ports.reviews.between(subject.repository.gitDir, other.repository.gitDir);
+  return {
+    ...subject,
+    repository,
+    from: other.to,
+    [Symbol.asyncDispose]: () => repository[Symbol.asyncDispose](),
+  };
+}
+
+/** What is compared, for as long as somebody reads it. */
+export async function openSubject(
+  core: Core,
+  name: string,
+  query: ReviewQuery,
+): Promise<ReviewSubject & AsyncDisposable> {
+  if (query.against !== undefined) return findBetween(core, name, query.against);
+  return { ...(await findSubject(core, name, query)), [Symbol.asyncDispose]: async () => undefined };
+}
+
 export async function readReview(core: Core, name: string, query: ReviewQuery): Promise<Review> {
-  const subject = await findSubject(core, name, query);
+  await using subject = await openSubject(core, name, query);
   const { box, checkpoint } = subject;
   const changes = await subject.repository.changes(subject.from, subject.to);
   const { store } = core.ports;
@@ -57,7 +85,7 @@ export async function readReview(core: Core, name: string, query: ReviewQuery): 
   return {
     box: name,
     agent: [box.spec.agent.name, box.spec.agent.version].filter(Boolean).join(" "),
-    from: query.from ?? "base",
+    from: query.against ?? query.from ?? "base",
     ...(checkpoint === undefined ? {} : { checkpoint }),
     totals: totalsOf(changes),
     dangers: [...dangers],

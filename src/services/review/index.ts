@@ -11,6 +11,7 @@ import { pathKind, readSmallFile, removeTree } from "../../host/files.ts";
 import type { ReviewRepository, Reviews } from "../../ports/review.ts";
 import { commitBase, requireCommit } from "./base-commit.ts";
 import { defaultLimits, type ReviewLimits } from "./limits.ts";
+import { makeBetween } from "./between.ts";
 import { makeRepository } from "./make-repository.ts";
 import { ReviewGit, requireId } from "./review-git.ts";
 import { BareReview } from "./review-repository.ts";
@@ -24,6 +25,16 @@ export function openReviews(options: { readonly limits?: Partial<ReviewLimits> }
     new BareReview(new ReviewGit(dir, limits), base, taking);
   return {
     create: async (request) => reviewIn(request.dir, await create(request, limits)),
+    between: async (dir, other) => {
+      const base = await readSmallFile(join(dir, baseRef), 100);
+      const joined = await makeBetween(dir, other);
+      const review = new BareReview(
+        new ReviewGit(joined.gitDir, limits),
+        requireId(base?.trim() ?? ""),
+        taking,
+      );
+      return Object.assign(review, { [Symbol.asyncDispose]: () => joined[Symbol.asyncDispose]() });
+    },
     open: async (dir) => {
       const base = await readSmallFile(join(dir, baseRef), 100);
       return base === undefined ? undefined : reviewIn(dir, requireId(base.trim()));
