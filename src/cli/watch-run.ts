@@ -25,9 +25,14 @@ export async function watchRun(
   if (screen.isJson) screen.printJsonLine({ kind: "box_started", box: box.name, agent: box.spec.agent.name });
   else if (!args.isSet("quiet"))
     screen.note(screen.errorStyle.dim(`${box.spec.agent.name} works in box ${box.name}`));
+  let isExhausted = false;
   try {
     for await (const event of client.followEvents({ box: box.name, after }, leaving.signal)) {
       if (event.incarnation !== box.incarnation) continue;
+      isExhausted ||= event.type === "budget.exhausted";
+      // Nobody is there to raise the budget; whoever started this is not kept waiting for them.
+      if (isExhausted && event.type === "box.paused" && !screen.streams.stderr.isTTY)
+        return await conclude(context, client, box, frozen);
       const verdict = show(context, event);
       if (verdict !== undefined) return await conclude(context, client, box, verdict);
     }
@@ -37,6 +42,11 @@ export async function watchRun(
   screen.note(`Left ${box.name} running. Look at it with: agentbox inspect ${box.name}`);
   return verdictExitCodes.interrupted;
 }
+
+const frozen: Ending = {
+  verdict: "out_of_budget",
+  why: "A budget is used up; the box is frozen and goes on when it is raised.",
+};
 
 interface Ending {
   readonly verdict: Verdict;

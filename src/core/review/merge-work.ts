@@ -219,6 +219,12 @@ export async function exportWork(
   format: "patch" | "bundle",
   file: string,
 ): Promise<void> {
+  // SECURITY: a relative path would mean the daemon's own directory, which is nobody's choice.
+  if (!file.startsWith("/") || file.includes("\0")) {
+    throw new AgentBoxError("input.invalid", `${JSON.stringify(file.slice(0, 200))} is no absolute path.`, {
+      hint: "Name the file from the root: /home/me/work.patch",
+    });
+  }
   const { box, repository, to, checkpoint } = await findSubject(core, name, {});
   const base = await baseOf(core, box, repository);
   if ((await repository.totals(base, to)).files === 0) throw nothing(name);

@@ -18,6 +18,9 @@ set -e
 mode=$1
 cd ${boxPaths.workspace}
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+# Hooks of the repository could refuse this, or take it for something a person does.
+export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
+export GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
 mkdir -p ${boxPaths.home}/.agentbox
 file=${boxPaths.home}/.agentbox/restore.bundle
 trap 'rm -f "$file"' EXIT

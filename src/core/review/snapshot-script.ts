@@ -16,6 +16,9 @@ mode=$1; last_tree=$2; last_head=$3; shift 3
 cd ${boxPaths.workspace} || exit ${unusableExit}
 command -v git >/dev/null || exit ${unusableExit}
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+# Hooks of the repository could refuse this, or take it for something a person does.
+export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
+export GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
 if [ "$mode" = plain ]; then
   [ -f ${ownRepository}/HEAD ] || git init -q --bare ${ownRepository} || exit ${unusableExit}
   export GIT_DIR=${ownRepository} GIT_WORK_TREE=${boxPaths.workspace}
