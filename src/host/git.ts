@@ -41,13 +41,6 @@ const baseConfig: GitConfig = {
   "advice.detachedHead": "false",
 };
 
-/**
- * SECURITY: the other end of a local fetch reads the source's config in a process of its own, to which git does not
- * pass our settings, so they are part of the command. A constant: nothing of the source gets into it.
- */
-export const uploadPack =
-  "git -c safe.directory=* -c core.fsmonitor=false -c core.hooksPath=/dev/null -c protocol.allow=never upload-pack";
-
 const baseEnv = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C",

@@ -12,10 +12,13 @@ import { takeFrom } from "./take-checkpoint.ts";
 
 const timeoutMs = 10 * 60_000;
 
-/** $1: "git" or "plain". The bundle comes on stdin. A constant: nothing that varies is part of it. */
+/**
+ * $1: "git" or "plain". $2: the base, which is a commit of its own; every other checkpoint lies on top of one. The bundle
+ * comes on stdin. A constant: nothing that varies is part of it.
+ */
 const script = `
 set -e
-mode=$1
+mode=$1; base=$2
 cd ${boxPaths.workspace}
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
 # Hooks of the repository could refuse this, or take it for something a person does.
@@ -31,7 +34,8 @@ if [ "$mode" = plain ]; then
   export GIT_DIR="$own" GIT_WORK_TREE=${boxPaths.workspace}
 fi
 git fetch -q --no-tags "$file" '+refs/agentbox/checkpoint:refs/agentbox/restored'
-head=$(git rev-parse -q --verify 'refs/agentbox/restored^' || true)
+head=$(git rev-parse refs/agentbox/restored)
+if [ "$head" != "$base" ]; then head=$(git rev-parse -q --verify 'refs/agentbox/restored^' || true); fi
 if [ "$mode" = git ] && [ -n "$head" ]; then git reset -q --hard "$head"; fi
 git read-tree -u --reset refs/agentbox/restored
 git clean -fdq -e /.git
@@ -66,7 +70,7 @@ export async function restoreInto(
   commit: string,
 ): Promise<void> {
   const mode = box.spec.workspace.mode === "clone" ? "git" : "plain";
-  const argv = ["/bin/sh", "-c", script, "restore", mode];
+  const argv = ["/bin/sh", "-c", script, "restore", mode, repository.base];
   const stream = await link.open({ kind: "exec", argv, env: {}, timeoutMs });
   let said = "";
   let exitCode: number | null = null;
