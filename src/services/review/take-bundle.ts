@@ -59,9 +59,7 @@ async function unpack(
     const { maxBytes } = git.limits;
     if (size > maxBytes) throw badBundle(`it is larger than ${formatBytes(maxBytes)}`);
     const header = await readHeader(file, format);
-    const known = new Set(have);
-    const unknown = header.prerequisites.find((id) => !known.has(id));
-    if (unknown !== undefined) throw badBundle(`it builds on the commit ${unknown}, which is not known here`);
+    await requireKnown(git, header.prerequisites, have);
     await requireCount(file, header.length, git.limits.maxObjects);
     const name = await indexPack(git, file);
     const idBytes = format === "sha256" ? 32 : 20;
@@ -72,6 +70,24 @@ async function unpack(
   } finally {
     await file.close();
   }
+}
+
+/**
+ * What a bundle builds on is where its commits meet what we have, which may be any commit of that history. SECURITY: not
+ * any object that can be seen from here: the project's other branches can be, too.
+ */
+async function requireKnown(
+  git: ReviewGit,
+  prerequisites: readonly string[],
+  have: readonly string[],
+): Promise<void> {
+  const known = new Set(have);
+  const others = prerequisites.filter((id) => !known.has(id));
+  if (others.length === 0) return;
+  const stdin = [...others, ...have.map((id) => `^${id}`), ""].join("\n");
+  const outside = await git.text(["rev-list", "--max-count=1", "--stdin"], { stdin }).catch(() => others[0]!);
+  const unknown = outside.trim();
+  if (unknown !== "") throw badBundle(`it builds on the commit ${unknown}, which is not known here`);
 }
 
 /** Leaves the file where the pack begins. */
