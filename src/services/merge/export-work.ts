@@ -114,7 +114,12 @@ async function writeWhole(
   overwrite: boolean,
   write: (handle: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const path = await realpath(dirname(file));
+  const path = await realpath(dirname(file)).catch((error: unknown) => {
+    throw new AgentBoxError("file.not_found", `There is no directory ${dirname(file)}.`, {
+      hint: "Make it first, or choose another file.",
+      cause: error,
+    });
+  });
   await using directory = await DirectoryHandle.open(path);
   const target = directory.at(basename(file));
   const found = await lstat(target).catch(() => undefined);
