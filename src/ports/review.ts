@@ -65,8 +65,8 @@ export interface ReviewRepository {
     base: ReviewCommit,
     head: ReviewCommit,
   ): Promise<readonly { id: string; author: string; subject: string }[]>;
-  /** A bundle of one commit as `refs/agentbox/checkpoint`, without what the base holds, for a box that has the base. */
-  bundle(commit: ReviewCommit): AsyncIterable<Uint8Array>;
+  /** A bundle of one commit as `refs/agentbox/checkpoint`, without what the base holds unless it is to be whole. */
+  bundle(commit: ReviewCommit, options?: { readonly isWhole?: boolean }): AsyncIterable<Uint8Array>;
   readonly gitDir: string;
   readonly base: ReviewCommit;
 }

@@ -69,8 +69,27 @@ export async function restoreInto(
   repository: ReviewRepository,
   commit: string,
 ): Promise<void> {
+  const { exitCode } = await restoreFrom(box, link, repository, repository.bundle(commit));
+  if (exitCode === 0) return;
+  // The person may have rewritten their history: then a fresh clone lacks the base, and is sent all of it.
+  const whole = repository.bundle(commit, { isWhole: true });
+  const again = await restoreFrom(box, link, repository, whole);
+  if (again.exitCode === 0) return;
+  throw new AgentBoxError(
+    "review.failed",
+    `The checkpoint could not be restored in "${box.name}": ${printable(again.said).slice(0, 300)}.`,
+    { hint: `Look into it: agentbox exec ${box.name} -- git status` },
+  );
+}
+
+async function restoreFrom(
+  box: Box,
+  link: BoxLink,
+  { base }: ReviewRepository,
+  bundle: AsyncIterable<Uint8Array>,
+): Promise<{ readonly exitCode: number | null; readonly said: string }> {
   const mode = box.spec.workspace.mode === "clone" ? "git" : "plain";
-  const argv = ["/bin/sh", "-c", script, "restore", mode, repository.base];
+  const argv = ["/bin/sh", "-c", script, "restore", mode, base];
   const stream = await link.open({ kind: "exec", argv, env: {}, timeoutMs });
   let said = "";
   let exitCode: number | null = null;
@@ -81,14 +100,9 @@ export async function restoreInto(
     if (said.length < 2_000) said += new TextDecoder().decode(chunk);
   });
   const closed = new Promise<void>((resolve) => stream.onClose(() => resolve()));
-  await Promise.race([pour(stream, repository.bundle(commit)), closed]);
+  await Promise.race([pour(stream, bundle), closed]);
   await closed;
-  if (exitCode === 0) return;
-  throw new AgentBoxError(
-    "review.failed",
-    `The checkpoint could not be restored in "${box.name}": ${printable(said.trim().split("\n").at(-1) ?? "").slice(0, 300)}.`,
-    { hint: `Look into it: agentbox exec ${box.name} -- git status` },
-  );
+  return { exitCode, said: said.trim().split("\n").at(-1) ?? "" };
 }
 
 async function pour(stream: LinkStream, chunks: AsyncIterable<Uint8Array>): Promise<void> {

@@ -113,11 +113,11 @@ export class BareReview implements ReviewRepository {
   }
 
   /** Written by ourselves, because git puts only references into a bundle, and this is not worth making one. */
-  async *bundle(commit: string): AsyncGenerator<Uint8Array, void> {
+  async *bundle(commit: string, { isWhole = false } = {}): AsyncGenerator<Uint8Array, void> {
     const id = requireId(commit);
     const isSha256 = formatOf(this.base) === "sha256";
     const signature = isSha256 ? "# v3 git bundle\n@object-format=sha256\n" : "# v2 git bundle\n";
-    const known = (await this.#isBaseBorrowed()) ? this.base : undefined;
+    const known = !isWhole && (await this.#isBaseBorrowed()) ? this.base : undefined;
     yield Buffer.from(`${signature}${known ? `-${known}\n` : ""}${id} ${checkpointRef}\n\n`);
     const args = ["pack-objects", "--quiet", "--revs", "--stdout", "--delta-base-offset"];
     const stdin = `${id}\n${known ? `^${known}\n` : ""}`;
