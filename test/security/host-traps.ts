@@ -8,7 +8,7 @@ export interface Trap {
   readonly spring: string;
 }
 
-export const hookNames = [
+const hookNames = [
   "applypatch-msg",
   "pre-applypatch",
   "post-applypatch",
