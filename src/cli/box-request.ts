@@ -75,7 +75,10 @@ function said<T extends object>(values: T): T | undefined {
 
 /** What was typed about the network. */
 export function networkFromFlags(args: Arguments): ManifestValues["network"] {
-  const [allow, presets] = [args.list("allow"), args.list("preset")];
+  const [typed, presets] = [args.list("allow"), args.list("preset")];
+  // Whoever names a repository means that its host may be reached.
+  const host = /^https:\/\/([^/@\s]+)\//.exec(args.text("repo") ?? "")?.[1];
+  const allow = host === undefined ? typed : [...typed, host];
   return said({
     default: args.text("network"),
     presets: presets.length > 0 ? [...presets] : undefined,
@@ -106,7 +109,7 @@ export function manifestFromFlags(
     budget: said({
       run: said({ tokens: args.integer("budget-tokens"), usd: parseNumber(args, "budget-usd") }),
     }),
-    workspace: said({ mode: args.text("workspace"), carry: args.text("carry") }),
+    workspace: said({ mode: args.text("workspace"), carry: args.text("carry"), url: args.text("repo") }),
     runtime: said({ name: args.text("runtime") }),
     resources: said({
       memory: args.text("memory"),

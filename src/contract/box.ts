@@ -59,6 +59,10 @@ export type ResourceSpec = z.infer<typeof ResourceSpec>;
 export const WorkspaceSpec = z.strictObject({
   mode: z.enum(["clone", "copy", "mount", "empty"]),
   source: z.string().optional().describe("Absolute path of the host directory the work comes from."),
+  url: z
+    .string()
+    .optional()
+    .describe("Address of a repository that the box itself clones, through the gate."),
   carry: z.enum(["none", "dirty"]).describe("Whether uncommitted work comes along into a clone."),
 });
 export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;

@@ -52,7 +52,8 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
   const { box, leftBehind } = await raise(core, {
     spec,
     isolation,
-    projectDir: places.projectDir,
+    // What is cloned from elsewhere does not belong to the directory somebody happens to be in.
+    projectDir: spec.workspace.url === undefined ? places.projectDir : undefined,
     name: request.name,
     main: main ?? (run && awaited(agent, request.run!)),
     run,

@@ -70,6 +70,7 @@ export function maxTtlMs(layers: ResolvePlaces["layers"]): number {
 
 function resolveWorkspace(values: LayerValues, options: ResolveOptions): BoxSpec["workspace"] {
   const { projectDir } = options;
+  if (values.workspace?.url !== undefined) return { mode: "clone", url: values.workspace.url, carry: "none" };
   const mode = values.workspace?.mode ?? modeWithoutChoice(options);
   const carry = values.workspace?.carry ?? manifestDefaults.workspace.carry;
   if (mode === "empty") return { mode, carry };

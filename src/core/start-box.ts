@@ -9,6 +9,7 @@ import { type AgentTool, boxTools, pathOf, planRun, toolOf } from "./agents/plan
 import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { effectivePolicy, gateBox, portsOf } from "./network/apply-policy.ts";
+import { cloneInside } from "./clone-inside.ts";
 import { recordOutput } from "./record-output.ts";
 import { takeQuietly } from "./review/take-checkpoint.ts";
 
@@ -204,7 +205,9 @@ async function becomeRunning(
   if (box.spec.services.length > 0) await servicesSettled(core, box, link);
   // What was carried in is the person's own work, and not what is done from now on.
   const isFirst = box.startedAtMs === undefined;
-  if (isFirst && box.spec.workspace.carry === "dirty") await takeQuietly(core, box, link, "base");
+  const { carry, url } = box.spec.workspace;
+  if (isFirst && url !== undefined) await cloneInside(box, link, url);
+  if (isFirst && (carry === "dirty" || url !== undefined)) await takeQuietly(core, box, link, "base");
   const nowMs = core.ports.clock.nowMs();
   const started = { ...box, startedAtMs: nowMs, expiresAtMs: nowMs + box.spec.lifecycle.ttlMs };
   const running = moveTo(await startMain(core, started, link), { phase: "running", sinceMs: nowMs });

@@ -1,5 +1,5 @@
 /** Looking at an agent's work: every kind of change, from every state of a box, without anything happening in it. */
-import { existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Checkpoint } from "../../src/contract/review/checkpoint.ts";
@@ -223,6 +223,8 @@ describe.each(users)("a review, $title", ({ options }) => {
     expect(existsSync(none)).toBe(false);
     expect((await daemon.cli(["checkpoints", "idle", "--json"])).stdout).toContain('"checkpoints": []');
 
+    // Under a root daemon a box is another user, who must be able to enter what is mounted.
+    chmodSync(project.dir, 0o777);
     await working(daemon, project, "mounted", "true", { workspace: { mode: "mount" } });
     for (const args of [
       ["diff", "mounted"],

@@ -47,6 +47,7 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
     choices: ["clone", "copy", "mount", "empty"],
     summary: "How the work gets in: clone, copy, mount or empty.",
   },
+  repo: { type: "text", value: "URL", summary: "Clone this https address, in the box." },
   carry: {
     type: "text",
     value: "WHAT",

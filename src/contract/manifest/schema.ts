@@ -17,6 +17,14 @@ const WorkspaceSection = z
       .describe(
         "Where the work comes from: a private clone of the repository, a copy of the directory, the directory itself, or nothing. Without it: clone for a git repository, copy otherwise.",
       ),
+    url: z
+      .string()
+      .max(2_048)
+      .regex(/^https:\/\/[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?\/[\x21-\x3f\x41-\x7e]*$/)
+      .optional()
+      .describe(
+        "https address of a repository that is cloned into the box, by the box, in the place of a directory. Its host must be allowed in [network].",
+      ),
     carry: z
       .enum(["none", "dirty"])
       .optional()

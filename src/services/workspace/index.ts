@@ -47,7 +47,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 async function fill(request: PrepareOptions, options: WorkspacesOptions): Promise<PreparedWorkspace> {
   const { spec, target, box } = request;
   const { limits = defaultLimits, userHome } = options;
-  if (spec.mode === "empty") return { leftBehind: 0 };
+  // A repository of the network is cloned by the box itself, through the gate.
+  if (spec.mode === "empty" || spec.url !== undefined) return { leftBehind: 0 };
   const source = await realDirectory(requireSource(spec));
   if (spec.mode === "clone") {
     const repository = await findRepository(source);

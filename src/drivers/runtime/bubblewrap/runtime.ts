@@ -3,6 +3,7 @@
  * that a daemon that was killed between any two steps finds exactly what lives.
  */
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AgentBoxError } from "../../../base/errors.ts";
@@ -186,6 +187,8 @@ class BubblewrapRuntime implements Runtime {
       box.tools.node,
       box.tools.boxd,
       ...Object.values(box.tools.agents ?? {}),
+      // Its settings are closed one by one, for which its directory must be passed through.
+      ...(box.guarded === undefined ? [] : [join(box.dirs.workspace, ".git")]),
       ...box.mounts.map((m) => m.source),
       ...(box.files ?? []).map((file) => file.source),
     ];

@@ -1,0 +1,41 @@
+/** A repository of the network in the place of a directory: the box itself clones it, through the gate. */
+import { expect, it } from "vitest";
+import type { Review } from "../../src/contract/review/review.ts";
+import { makeGitSite } from "../support/internet-sites.ts";
+import { expectDenied, onNetwork, shell } from "../support/network-ground.ts";
+
+const url = "https://git.test/repo.git";
+
+onNetwork("a repository by its address", (ground) => {
+  it("is cloned in the box, worked on and reviewed", async () => {
+    const { daemon, network } = ground;
+    await makeGitSite(network.directory);
+    const made = await daemon.cli(["create", "shell", "--name", "from-url", "--repo", url, "--start"]);
+    expect(made.code, made.stderr).toBe(0);
+    expect((await shell(daemon, "from-url", "cat hello && echo mine > mine")).code).toBe(0);
+    const review = await daemon.json<Review>(["diff", "from-url"]);
+    expect(review.changes.map(({ kind, path }) => `${kind} ${path}`)).toEqual(["added mine"]);
+    expect(review.summary.hostsReached).toEqual(["git.test"]);
+    const merged = await daemon.cli(["merge", "from-url"]);
+    expect(merged.stderr).toContain("review.unavailable");
+  }, 60_000);
+
+  it("is not cloned from a host that the policy does not name, and nothing of the box stays", async () => {
+    const { daemon } = ground;
+    await expectDenied(daemon, "from-denied", { host: "git.test", reason: "no_rule" }, async () => {
+      const made = daemon.client.createBox({ name: "from-denied", flags: { workspace: { url } } });
+      await expect(made).rejects.toMatchObject({ code: "workspace.failed" });
+    });
+    expect((await daemon.client.listBoxes()).map(({ name }) => name)).not.toContain("from-denied");
+  }, 60_000);
+
+  it.each(["http://git.test/repo.git", "https://me:secret@git.test/x", "ext::sh -c id", "--upload-pack=id"])(
+    "takes no other kind of address: %s",
+    async (other) => {
+      const made = ground.daemon.client.createBox({ flags: { workspace: { url: other } } });
+      await expect(made).rejects.toMatchObject({
+        code: expect.stringMatching(/^(input|manifest)\.invalid$/),
+      });
+    },
+  );
+});
