@@ -20,7 +20,10 @@ export async function forkBox(
     spec: {
       ...spec,
       agent: keepsAgent ? spec.agent : { name: "shell", args: [], autonomy: "full", options: {} },
-      workspace: spec.workspace.mode === "clone" && spec.workspace.url === undefined ? { ...spec.workspace, carry: "none" } : plain,
+      workspace:
+        spec.workspace.mode === "clone" && spec.workspace.url === undefined
+          ? { ...spec.workspace, carry: "none" }
+          : plain,
       services: keepsAgent ? spec.services : [],
     },
     isolation,
