@@ -35,8 +35,9 @@ async function inside(daemon: TestDaemon, model: ScriptedModel, agent: string): 
     flags: { agent: { name: agent }, workspace: { mode: "empty" } },
     run: { mode: "headless", task: "Say hello." },
   });
-  const startedMs = (await daemon.client.listEvents({ box: box.name, type: "box.started", limit: 1 }))
-    .events[0]!.atMs;
+  const startedMs = (
+    await daemon.client.listEvents({ box: box.name, type: "box.started", limit: 1, order: "newest" })
+  ).events[0]!.atMs;
   const askedMs = await firstQuestion(model, before);
   await daemon.client.removeBox(box.name, { force: true });
   return askedMs - startedMs;
@@ -132,14 +133,14 @@ const bench: Bench = {
     // Each of them, not only the one that the tests use unless told.
     process.env["AGENTBOX_TEST_AGENTS"] ??= "all";
     await using model = await startScriptedModel({ script: [{ text: "Hello." }] });
-    return withDaemon(
+    return await withDaemon(
       async (daemon) => {
         writeConfig(daemon, model);
         const results: Result[] = [];
         for (const agent of measured) results.push(await measure(daemon, model, agent));
         return results;
       },
-      { env: { TEST_MODEL_KEY: "key" } },
+      { env: { TEST_MODEL_KEY: "sk-bench-0123456789" } },
     );
   },
 };
