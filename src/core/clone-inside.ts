@@ -2,6 +2,7 @@ import { AgentBoxError } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import { type Box, boxPaths } from "../contract/box.ts";
 import type { BoxLink } from "../ports/link.ts";
+import { execInBox, lastLine } from "./exec-in-box.ts";
 
 const timeoutMs = 30 * 60_000;
 
@@ -13,19 +14,9 @@ cd ${boxPaths.workspace} && find . -mindepth 1 -delete && exec git clone --quiet
 /** Git in the box fetches the repository, so that its host is judged by the box's policy like any other. */
 export async function cloneInside({ name }: Box, link: BoxLink, url: string): Promise<void> {
   const argv = ["/bin/sh", "-c", script, "clone", url];
-  const stream = await link.open({ kind: "exec", argv, env: { GIT_TERMINAL_PROMPT: "0" }, timeoutMs });
-  stream.endInput();
-  let said = "";
-  let exitCode: number | null = null;
-  stream.onMessage((message) => {
-    if (message.type === "exit") exitCode = message.code;
-  });
-  stream.onData((chunk) => {
-    if (said.length < 4_000) said += new TextDecoder().decode(chunk);
-  });
-  await new Promise<void>((resolve) => stream.onClose(() => resolve()));
-  if (exitCode === 0) return;
-  const why = printable(said.trim().split("\n").at(-1) ?? "").slice(0, 300);
+  const { code, output } = await execInBox(link, { argv, env: { GIT_TERMINAL_PROMPT: "0" }, timeoutMs });
+  if (code === 0) return;
+  const why = printable(lastLine(output)).slice(0, 300);
   throw new AgentBoxError(
     "workspace.failed",
     `${url} could not be cloned in the box: ${why || "git gave no reason"}.`,

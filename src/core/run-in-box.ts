@@ -1,10 +1,11 @@
 import { AgentBoxError } from "../base/errors.ts";
 import type { AfterMain } from "../contract/api/schemas.ts";
 import { boxPaths, type Box } from "../contract/box.ts";
-import type { StreamOp, StreamOutput } from "../contract/link/messages.ts";
+import type { StreamOp } from "../contract/link/messages.ts";
 import type { BoxLink, LinkStream } from "../ports/link.ts";
 import { requirePhase } from "./box-phases.ts";
 import type { Core } from "./context.ts";
+import { execInBox } from "./exec-in-box.ts";
 import { erase } from "./remove-box.ts";
 import { halt } from "./stop-box.ts";
 
@@ -77,28 +78,12 @@ const listNewer = `find ${boxPaths.workspace} -name .git -prune -o -newercm ${bo
 cd ${boxPaths.workspace}/.git 2>/dev/null || exit 0
 find HEAD refs -newercm ${boxPaths.sealed} -print -quit`;
 
-/** Runs a short command and keeps the beginning of its output. */
+/** Runs a short command in a running box. */
 export async function captureExec(
   core: Core,
   name: string,
   argv: string[],
 ): Promise<{ code: number | null; stdout: string }> {
-  const { stream } = await openStream(core, name, { kind: "exec", argv, env: {}, timeoutMs: 10_000 });
-  stream.endInput();
-  const parts: Uint8Array[] = [];
-  let kept = 0;
-  let exit: Extract<StreamOutput, { type: "exit" }> | undefined;
-  stream.onData((chunk, channel) => {
-    if (channel === 1 && kept < 64 * 1024) parts.push(chunk);
-    kept += chunk.length;
-  });
-  stream.onMessage((message) => {
-    if (message.type === "exit") exit = message;
-  });
-  await new Promise<void>((resolve) => stream.onClose(() => resolve()));
-  const decoder = new TextDecoder();
-  return {
-    code: exit?.code ?? null,
-    stdout: parts.map((part) => decoder.decode(part, { stream: true })).join(""),
-  };
+  const { link } = await getLink(core, name);
+  return execInBox(link, { argv, timeoutMs: 10_000 });
 }

@@ -3,9 +3,10 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
-import type { BoxLink, LinkStream } from "../../ports/link.ts";
+import type { BoxLink } from "../../ports/link.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
+import { execInBox, lastLine } from "../exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { resolveCheckpoint, reviewOf } from "./review-of.ts";
 import { takeFrom } from "./take-checkpoint.ts";
@@ -69,48 +70,17 @@ export async function restoreInto(
   repository: ReviewRepository,
   commit: string,
 ): Promise<void> {
-  const { exitCode } = await restoreFrom(box, link, repository, repository.bundle(commit));
-  if (exitCode === 0) return;
+  const mode = box.spec.workspace.mode === "clone" ? "git" : "plain";
+  const argv = ["/bin/sh", "-c", script, "restore", mode, repository.base];
+  const restore = (isWhole: boolean) =>
+    execInBox(link, { argv, timeoutMs, input: repository.bundle(commit, { isWhole }) });
+  if ((await restore(false)).code === 0) return;
   // The person may have rewritten their history: then a fresh clone lacks the base, and is sent all of it.
-  const whole = repository.bundle(commit, { isWhole: true });
-  const again = await restoreFrom(box, link, repository, whole);
-  if (again.exitCode === 0) return;
+  const { code, output } = await restore(true);
+  if (code === 0) return;
   throw new AgentBoxError(
     "review.failed",
-    `The checkpoint could not be restored in "${box.name}": ${printable(again.said).slice(0, 300)}.`,
+    `The checkpoint could not be restored in "${box.name}": ${printable(lastLine(output)).slice(0, 300)}.`,
     { hint: `Look into it: agentbox exec ${box.name} -- git status` },
   );
-}
-
-async function restoreFrom(
-  box: Box,
-  link: BoxLink,
-  { base }: ReviewRepository,
-  bundle: AsyncIterable<Uint8Array>,
-): Promise<{ readonly exitCode: number | null; readonly said: string }> {
-  const mode = box.spec.workspace.mode === "clone" ? "git" : "plain";
-  const argv = ["/bin/sh", "-c", script, "restore", mode, base];
-  const stream = await link.open({ kind: "exec", argv, env: {}, timeoutMs });
-  let said = "";
-  let exitCode: number | null = null;
-  stream.onMessage((message) => {
-    if (message.type === "exit") exitCode = message.code;
-  });
-  stream.onData((chunk) => {
-    if (said.length < 2_000) said += new TextDecoder().decode(chunk);
-  });
-  const closed = new Promise<void>((resolve) => stream.onClose(() => resolve()));
-  await Promise.race([pour(stream, bundle), closed]);
-  await closed;
-  return { exitCode, said: said.trim().split("\n").at(-1) ?? "" };
-}
-
-async function pour(stream: LinkStream, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  let drained = (): void => undefined;
-  stream.onDrain(() => drained());
-  for await (const chunk of chunks) {
-    if (stream.write(chunk)) continue;
-    await new Promise<void>((resolve) => (drained = resolve));
-  }
-  stream.endInput();
 }

@@ -5,6 +5,7 @@ import type { Box } from "../../contract/box.ts";
 import type { CheckResult, CheckSpec } from "../../contract/review/check.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { Core } from "../context.ts";
+import { execInBox } from "../exec-in-box.ts";
 import { removeBox } from "../remove-box.ts";
 import { forkBox, freeName } from "./fresh-box.ts";
 import { withLink } from "./quiet-box.ts";
@@ -46,20 +47,7 @@ async function runCheck(
   { name, argv, timeoutMs }: CheckSpec,
 ): Promise<Omit<CheckResult, "tree">> {
   const startedMs = core.ports.clock.monotonicMs();
-  const stream = await link.open({ kind: "exec", argv, env: {}, timeoutMs });
-  stream.endInput();
-  const decoder = new TextDecoder();
-  let output = "";
-  let end: { code: number | null; timedOut: boolean } = { code: null, timedOut: false };
-  stream.onData((chunk) => {
-    output = (output + decoder.decode(chunk, { stream: true })).slice(-keptOutput);
-  });
-  stream.onMessage((message) => {
-    if (message.type === "exit") end = { code: message.code, timedOut: message.timedOut };
-    else if (message.type === "failed") output += `\n${message.message}`;
-  });
-  await new Promise<void>((resolve) => stream.onClose(() => resolve()));
-  const { code, timedOut } = end;
+  const { code, timedOut, output } = await execInBox(link, { argv, timeoutMs });
   return {
     name,
     status: timedOut ? "timed_out" : code === 0 ? "passed" : code === null ? "error" : "failed",

@@ -5,6 +5,7 @@ import type { Checkpoint, CheckpointReason } from "../../contract/review/checkpo
 import type { BoxLink } from "../../ports/link.ts";
 import type { IncomingBundle } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
+import { execInBox, lastLine } from "../exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { baseOf, checkpointsOf, requireReviewable, reviewOf } from "./review-of.ts";
 import { snapshotArgv, unchangedExit, unusableExit } from "./snapshot-script.ts";
@@ -95,43 +96,13 @@ async function fetchBundle(
   incoming: IncomingBundle,
   request: Parameters<typeof snapshotArgv>[0],
 ): Promise<boolean> {
-  const stream = await link.open({
-    kind: "exec",
+  const { code, output } = await execInBox(link, {
     argv: snapshotArgv(request),
-    env: {},
     timeoutMs: takeTimeoutMs,
+    onStdout: (chunk) => incoming.write(chunk),
   });
-  stream.endInput();
-  let said = "";
-  let failure: unknown;
-  let exitCode: number | null = null;
-  let writing = Promise.resolve();
-  stream.onMessage((message) => {
-    if (message.type === "exit") exitCode = message.code;
-    else if (message.type === "failed") failure ??= new AgentBoxError("review.failed", message.message);
-  });
-  stream.onData((chunk, channel) => {
-    if (channel === 2) {
-      if (said.length < 2_000) said += new TextDecoder().decode(chunk);
-      return;
-    }
-    // One piece at a time: the box waits for the host's disk.
-    stream.pause();
-    writing = writing
-      .then(() => incoming.write(chunk))
-      .then(
-        () => stream.resume(),
-        (error: unknown) => {
-          failure ??= error;
-          stream.close();
-        },
-      );
-  });
-  await new Promise<void>((resolve) => stream.onClose(() => resolve()));
-  await writing;
-  if (failure !== undefined) throw failure;
-  if (exitCode === unchangedExit) return false;
-  if (exitCode !== 0) throw unusable(box, exitCode, said);
+  if (code === unchangedExit) return false;
+  if (code !== 0) throw unusable(box, code, output);
   await incoming.close();
   return true;
 }
@@ -140,8 +111,7 @@ function unusable({ name }: Box, exitCode: number | null, said: string): AgentBo
   const why =
     exitCode === unusableExit
       ? "its workspace is no longer a repository, or git is not there"
-      : printable(said.trim().split("\n").at(-1) ?? "").slice(0, 300) ||
-        `git ended with ${exitCode ?? "a signal"}`;
+      : printable(lastLine(said)).slice(0, 300) || `git ended with ${exitCode ?? "a signal"}`;
   return new AgentBoxError("review.failed", `The work of "${name}" could not be read: ${why}.`, {
     hint: `Look into it: agentbox exec ${name} -- git status`,
   });
