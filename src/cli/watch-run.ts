@@ -85,7 +85,7 @@ function describe({ type, data, box }: BoxEvent): string {
   if (type === "budget.exhausted")
     return `A budget is used up; go on with: agentbox budget raise ${box} --tokens N`;
   if (type === "egress.denied")
-    return `refused: ${String(data["host"])} (agentbox policy explain ${box} ${String(data["host"])})`;
+    return `refused: ${String(data["host"])} (agentbox policy explain --box ${box} ${String(data["host"])})`;
   const { message, reason, scope } = data as Record<string, string | undefined>;
   return `${type}: ${message ?? reason ?? scope ?? ""}`;
 }

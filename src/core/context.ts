@@ -24,7 +24,7 @@ import { AgentWatch } from "./agents/agent-watch.ts";
 import type { ModelKeys } from "./agents/model-keys.ts";
 import { modelListener } from "./agents/model-listener.ts";
 import { Budgets } from "./budget/budgets.ts";
-import { pauseForBudget } from "./pause-for-budget.ts";
+import { pauseForBudget } from "./budget/pause-for-budget.ts";
 import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";

@@ -4,11 +4,11 @@ import { toAgentBoxError } from "../base/errors.ts";
 import type { RouteName } from "../contract/api/routes.ts";
 import type { InstallAgent, InstallStep } from "../contract/api/schemas.ts";
 import { getAgent } from "../core/agents/get-agent.ts";
-import { checkAgents } from "../core/check-agents.ts";
+import { checkAgents } from "../core/agents/check-agents.ts";
 import type { Core } from "../core/context.ts";
-import { installAgent } from "../core/install-agent.ts";
-import { listAgents } from "../core/list-agents.ts";
-import { removeAgent } from "../core/remove-agent.ts";
+import { installAgent } from "../core/agents/install-agent.ts";
+import { listAgents } from "../core/agents/list-agents.ts";
+import { removeAgent } from "../core/agents/remove-agent.ts";
 import type { Handlers } from "./handlers.ts";
 
 type AgentRoute = Extract<RouteName, "listAgents" | "installAgent" | "removeAgent" | "checkAgents">;

@@ -1,7 +1,7 @@
 /** Handlers about agents at work: their next task, their budget, their cost. */
 import { interruptAgent, resumeRun, sendMessage } from "../core/agents/talk-to-agent.ts";
-import { raiseBudget } from "../core/raise-budget.ts";
-import { readUsage } from "../core/read-usage.ts";
+import { raiseBudget } from "../core/budget/raise-budget.ts";
+import { readUsage } from "../core/budget/read-usage.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const runHandlers: Pick<

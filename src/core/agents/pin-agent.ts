@@ -4,7 +4,7 @@ import type { BoxSpec } from "../../contract/box.ts";
 import { type LockedAgent, lockFileName, readLock } from "../../contract/lock-file.ts";
 import type { LockFile } from "../../contract/tool.ts";
 import type { Core } from "../context.ts";
-import { useTool } from "../use-tool.ts";
+import { useTool } from "./use-tool.ts";
 import { getAgent } from "./get-agent.ts";
 
 /** The version is fixed when the box is made, so that a later update changes no box that exists. */

@@ -7,7 +7,7 @@ import type { SessionStart } from "../../contract/link/messages.ts";
 import { modelHost, placeholderKey } from "../../contract/model/api.ts";
 import type { BoxTools } from "../../ports/runtime.ts";
 import type { Core } from "../context.ts";
-import { useTool } from "../use-tool.ts";
+import { useTool } from "./use-tool.ts";
 import { getAgent } from "./get-agent.ts";
 
 export interface PlannedSession {

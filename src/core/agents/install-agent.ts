@@ -1,9 +1,9 @@
-import { AgentBoxError } from "../base/errors.ts";
-import type { InstallAgent } from "../contract/api/schemas.ts";
-import type { InstalledTool } from "../contract/tool.ts";
-import type { InstallRequest } from "../ports/tool-store.ts";
-import { getAgent } from "./agents/get-agent.ts";
-import type { Core } from "./context.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { InstallAgent } from "../../contract/api/schemas.ts";
+import type { InstalledTool } from "../../contract/tool.ts";
+import type { InstallRequest } from "../../ports/tool-store.ts";
+import { getAgent } from "./get-agent.ts";
+import type { Core } from "../context.ts";
 
 /**
  * Installs an agent and pins it: boxes made from now on get this version, those that exist keep theirs. With `keepPin`

@@ -1,5 +1,5 @@
-import { AgentBoxError } from "../base/errors.ts";
-import type { Core } from "./context.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Core } from "../context.ts";
 
 /** Removes a version of an agent, or all of them. One that a box was made with stays: the box could not start again. */
 export async function removeAgent(core: Core, agent: string, version: string | undefined): Promise<string[]> {

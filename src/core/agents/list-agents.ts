@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { agents as builtIn } from "../agents/index.ts";
-import type { AgentEntry } from "../contract/agent.ts";
-import type { AgentInfo } from "../contract/api/schemas.ts";
-import type { InstalledTool } from "../contract/tool.ts";
-import type { Core } from "./context.ts";
+import { agents as builtIn } from "../../agents/index.ts";
+import type { AgentEntry } from "../../contract/agent.ts";
+import type { AgentInfo } from "../../contract/api/schemas.ts";
+import type { InstalledTool } from "../../contract/tool.ts";
+import type { Core } from "../context.ts";
 
 /** The catalogue, with what is installed of it. */
 export async function listAgents(core: Core): Promise<AgentInfo[]> {

@@ -1,10 +1,10 @@
-import { AgentBoxError } from "../base/errors.ts";
-import type { BudgetAnswer, RaiseBudget } from "../contract/api/schemas.ts";
-import type { Box } from "../contract/box.ts";
-import type { BudgetLimit, BudgetScope } from "../contract/model/budget.ts";
-import type { HeldLimit } from "./budget/limits-of.ts";
-import type { Core } from "./context.ts";
-import { resumeBox } from "./pause-box.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { BudgetAnswer, RaiseBudget } from "../../contract/api/schemas.ts";
+import type { Box } from "../../contract/box.ts";
+import type { BudgetLimit, BudgetScope } from "../../contract/model/budget.ts";
+import type { HeldLimit } from "./limits-of.ts";
+import type { Core } from "../context.ts";
+import { resumeBox } from "../pause-box.ts";
 
 /**
  * Adds to limits of a box, and lets it (and what is below it) go on when a budget had paused it. This is the one change that a specification

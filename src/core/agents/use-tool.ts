@@ -1,7 +1,7 @@
-import { isAgentBoxError } from "../base/errors.ts";
-import type { UsableTool } from "../ports/tool-store.ts";
-import { getAgent } from "./agents/get-agent.ts";
-import type { Core } from "./context.ts";
+import { isAgentBoxError } from "../../base/errors.ts";
+import type { UsableTool } from "../../ports/tool-store.ts";
+import { getAgent } from "./get-agent.ts";
+import type { Core } from "../context.ts";
 
 /** An installed agent, verified. That one was refused is for the log as well as for whoever asked. */
 export async function useTool(core: Core, agent: string, version?: string): Promise<UsableTool> {

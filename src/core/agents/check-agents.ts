@@ -1,8 +1,8 @@
-import { formatBytes } from "../base/bytes.ts";
-import type { InstallRecipe } from "../contract/agent.ts";
-import type { AgentCheck } from "../contract/api/schemas.ts";
-import type { InstalledTool } from "../contract/tool.ts";
-import type { CatalogueProblem, Core } from "./context.ts";
+import { formatBytes } from "../../base/bytes.ts";
+import type { InstallRecipe } from "../../contract/agent.ts";
+import type { AgentCheck } from "../../contract/api/schemas.ts";
+import type { InstalledTool } from "../../contract/tool.ts";
+import type { CatalogueProblem, Core } from "../context.ts";
 
 /** Reads everything that is installed again, and says what is missing or was changed. */
 export async function checkAgents(core: Core): Promise<AgentCheck[]> {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { UsageAnswer, UsageFilter } from "../contract/api/schemas.ts";
-import type { Core } from "./context.ts";
+import type { UsageAnswer, UsageFilter } from "../../contract/api/schemas.ts";
+import type { Core } from "../context.ts";
 
 /** Tokens and cost, summed up and by one property. */
 export async function readUsage(core: Core, filter: z.infer<typeof UsageFilter>): Promise<UsageAnswer> {
