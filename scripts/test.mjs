@@ -36,6 +36,11 @@ const neededPrograms = {
   pip3: "python3-pip",
   javac: "default-jdk-headless",
   go: "golang-go",
+  gh: "gh",
+  // A real keyring for the vault.
+  "secret-tool": "libsecret-tools",
+  "gnome-keyring-daemon": "gnome-keyring",
+  "dbus-run-session": "dbus",
 };
 
 async function runProject(project, directory) {

@@ -2,10 +2,10 @@
  * Exactly one daemon per home. The kernel holds the lock on behalf of our open file: it is gone the moment the
  * process is, whatever killed it, so there is no stale lock to judge and nothing to take over.
  */
-import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { lockFile } from "./file-lock.ts";
 import type { Home } from "./home.ts";
 import { readProcessStat } from "./processes.ts";
 
@@ -16,7 +16,9 @@ export async function acquireDaemonLock(home: Pick<Home, "root" | "lock">): Prom
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
   const file = await open(home.lock, flags, 0o600);
   try {
-    if (!(await lockFile(file))) throw await alreadyRunning(home);
+    // A box cannot keep the lock of a dead daemon: what we start later does not inherit it.
+    const isOurs = await lockFile(file).catch((error: unknown) => Promise.reject(cannotLock(error)));
+    if (!isOurs) throw await alreadyRunning(home);
     await writeHolder(file);
   } catch (error) {
     await file.close();
@@ -36,27 +38,6 @@ export async function findDaemonPid(home: Pick<Home, "lock">): Promise<number | 
   }
 }
 
-/**
- * Node cannot call flock(2), but a lock belongs to the open file and not to the process that asked for it: the
- * child locks the file it inherited from us as descriptor 3, ends, and we keep the lock. Programs that we start
- * later do not inherit the descriptor, so a box cannot keep the lock of a dead daemon.
- */
-function lockFile(file: FileHandle): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const child = spawn("flock", ["--exclusive", "--nonblock", "3"], {
-      stdio: ["ignore", "ignore", "pipe", file.fd],
-    });
-    let said = "";
-    child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    child.on("error", (error) => reject(cannotLock(messageOf(error), error)));
-    child.on("close", (code) => {
-      if (code === 0) resolve(true);
-      else if (code === 1 && said === "") resolve(false);
-      else reject(cannotLock(said.trim() || `flock ended with ${code}`));
-    });
-  });
-}
-
 async function writeHolder(file: FileHandle): Promise<void> {
   const stat = await readProcessStat(process.pid);
   const text = `${JSON.stringify({ pid: process.pid, startTicks: stat?.startTicks })}\n`;
@@ -73,8 +54,8 @@ async function alreadyRunning(home: Pick<Home, "root" | "lock">): Promise<AgentB
   });
 }
 
-const cannotLock = (reason: string, cause?: unknown): AgentBoxError =>
-  new AgentBoxError("daemon.start_failed", `The daemon's lock could not be taken: ${reason}.`, {
+const cannotLock = (cause: unknown): AgentBoxError =>
+  new AgentBoxError("daemon.start_failed", `The daemon's lock could not be taken: ${messageOf(cause)}.`, {
     hint: "The program flock is needed; on Debian and Ubuntu it is in the package util-linux.",
     cause,
   });

@@ -2,8 +2,9 @@
  * Runs a program to its end. Never a shell, never the inherited environment unless it is passed in, always a
  * time limit and a ceiling on what is kept of the output.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { signalProcess } from "./processes.ts";
 
 export interface RunOptions {
   readonly cwd?: string;
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly uid?: number;
   readonly gid?: number;
   readonly signal?: AbortSignal;
+  /** Ends everything the program has started, at the time limit and once it has printed more than is kept. */
+  readonly isStrict?: boolean;
 }
 
 export interface RunResult {
@@ -38,18 +41,22 @@ export function run(argv: readonly [string, ...string[]], options: RunOptions = 
       cwd: options.cwd,
       env: options.env ?? defaultEnv,
       stdio: [options.stdinFd ?? "pipe", options.stdoutFd ?? "pipe", "pipe"],
+      // A process group of its own, so that the whole of it can be ended.
+      detached: options.isStrict ?? false,
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     let timedOut = false;
+    const end = () => (options.isStrict ? endGroup(child) : child.kill("SIGKILL"));
     const timer = setTimeout(() => {
       timedOut = true;
-      child.kill("SIGKILL");
+      end();
     }, timeoutMs);
     const keep = (chunks: Buffer[], limit: { left: number }) => (chunk: Buffer) => {
       if (limit.left > 0) chunks.push(chunk.subarray(0, limit.left));
       limit.left -= chunk.length;
+      if (limit.left < 0 && options.isStrict && chunks === stdout) end();
     };
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
@@ -57,6 +64,7 @@ export function run(argv: readonly [string, ...string[]], options: RunOptions = 
     child.stderr?.on("data", keep(stderr, { left: maxOutputBytes }));
     child.on("error", (error) => {
       clearTimeout(timer);
+      if (options.isStrict) end();
       reject(error);
     });
     child.on("close", (code, signal) => {
@@ -72,6 +80,13 @@ export function run(argv: readonly [string, ...string[]], options: RunOptions = 
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(options.stdin);
   });
+}
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid !== undefined) signalProcess(-child.pid, "SIGKILL");
+  // What has left the group may still hold these open, and nobody waits for it.
+  child.stdout?.destroy();
+  child.stderr?.destroy();
 }
 
 /** Like `run`, but a program that is missing or fails is an error. */
