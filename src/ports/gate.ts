@@ -14,8 +14,11 @@ import type { NetworkPolicy } from "../contract/network/policy.ts";
 /** One connection out of a box, after boxd has said what it is for; from here on the bytes are the program's own. */
 export interface GateConnection {
   readonly socket: Duplex;
-  /** `tcp`: a program connected to a name and port. `proxy`: it speaks to us as to an HTTP proxy. */
-  readonly via: "tcp" | "proxy";
+  /**
+   * `tcp`: a program connected to a name and port. `proxy`: it speaks to us as to an HTTP proxy. `ssh-agent`: it asks
+   * for a signature, and goes nowhere.
+   */
+  readonly via: "tcp" | "proxy" | "ssh-agent";
   /** For `tcp`: what the program meant. It comes from the box, so it is judged like any other input. */
   readonly host?: string | undefined;
   readonly port?: number | undefined;
@@ -36,6 +39,15 @@ export interface ApprovalRequest {
   readonly method?: string | undefined;
   readonly path?: string | undefined;
   readonly program?: string | undefined;
+  /** The question is about using a secret there, in exactly this way. */
+  readonly secret?: SecretQuestion | undefined;
+}
+
+export interface SecretQuestion {
+  readonly name: string;
+  /** Digest of the use. */
+  readonly use: string;
+  readonly sentence: string;
 }
 
 export interface GateListener {
@@ -61,6 +73,11 @@ export interface Gate extends AsyncDisposable {
   /** The box is over: its connections are closed and it is forgotten. */
   drop(box: string): void;
   serve(box: string, connection: GateConnection): void;
+  /**
+   * The secrets of a box changed: whatever is under way with this one in it (with any, if none is named) ends, and so
+   * does a connection that is not read and now would have to be. Later requests are decided anew anyway.
+   */
+  closeInjected(box: string, secret?: string): void;
   summary(box: string): readonly HostSummary[];
   /** Files that make programs in a box trust the gate's certificates, with the places where they look for them. */
   readonly trustFiles: readonly { readonly source: string; readonly target: string }[];

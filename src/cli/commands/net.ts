@@ -5,31 +5,37 @@ import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { RunCommand } from "../command.ts";
 import { getNamedBox } from "../named-box.ts";
 import { reasonText, targetText } from "../render/egress.ts";
+import { renderAudit } from "../render/secrets.ts";
 import type { Style } from "../render/style.ts";
 import { age, plural, renderTable, shorten } from "../render/table.ts";
 
 const everyMs = 2_000;
 const shownDenials = 10;
+const shownUses = 10;
 
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
   const { box } = getNamedBox(context, args.positionals);
   const client = await context.connect();
   for (;;) {
-    const [net, denied, { box: current }] = await Promise.all([
+    const [net, denied, used, { box: current }] = await Promise.all([
       client.getNet(box),
       client.listEgress({ box, verdict: "deny", order: "newest", limit: shownDenials }),
+      client.secretAudit({ box, limit: shownUses }),
       client.getBox(box),
     ]);
     // The log is kept by name, and also has what an earlier box of this name was denied.
-    const denials = denied.filter(({ incarnation }) => incarnation === current.incarnation);
+    const isOwn = ({ incarnation }: EgressRecord): boolean => incarnation === current.incarnation;
+    const denials = denied.filter(isOwn);
+    const uses = used.filter(isOwn);
     if (screen.isJson) {
-      if (args.isSet("watch")) screen.printJsonLine({ ...net, lastDenials: denials });
-      else screen.printJson({ ...net, lastDenials: denials });
+      const facts = { ...net, lastDenials: denials, lastSecretUses: uses };
+      if (args.isSet("watch")) screen.printJsonLine(facts);
+      else screen.printJson(facts);
     } else {
       if (args.isSet("watch") && screen.streams.stdout.isTTY)
         screen.streams.stdout.write("\u001b[H\u001b[2J");
-      screen.print(renderNet(net, denials, { nowMs: Date.now(), style: screen.style }));
+      screen.print(renderNet(net, denials, { nowMs: Date.now(), style: screen.style }, uses));
     }
     if (!args.isSet("watch")) return 0;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
@@ -41,7 +47,12 @@ interface NetView {
   readonly style: Style;
 }
 
-export function renderNet(net: NetAnswer, denials: readonly EgressRecord[], view: NetView): string {
+export function renderNet(
+  net: NetAnswer,
+  denials: readonly EgressRecord[],
+  view: NetView,
+  uses: readonly EgressRecord[] = [],
+): string {
   const { style } = view;
   if (net.hosts.length === 0 && denials.length === 0)
     return `${net.box} has not wanted to reach anything yet.`;
@@ -50,6 +61,9 @@ export function renderNet(net: NetAnswer, denials: readonly EgressRecord[], view
     `${style.bold(net.box)}: ${total}`,
     "",
     renderHosts(net, view),
+    ...(uses.length === 0
+      ? []
+      : ["", style.bold("Last uses of secrets"), renderAudit(uses, view.nowMs, style)]),
     ...(denials.length === 0 ? [] : ["", style.bold("Last denials"), renderDenials(denials, view)]),
     ...(denials.length === 0
       ? []
@@ -57,7 +71,15 @@ export function renderNet(net: NetAnswer, denials: readonly EgressRecord[], view
   ].join("\n");
 }
 
+/** `github ×12`, for each. */
+const secretsText = (secrets: Readonly<Record<string, number>> = {}): string =>
+  Object.entries(secrets)
+    .map(([name, count]) => `${printable(name)} ×${count}`)
+    .join(", ");
+
 function renderHosts({ hosts }: NetAnswer, { nowMs, style }: NetView): string {
+  // Most boxes have none, and then nobody needs the column.
+  const hasSecrets = hosts.some(({ secrets }) => secrets !== undefined);
   const rows = [...hosts]
     .sort((a, b) => b.lastAtMs - a.lastAtMs)
     .map((host) => [
@@ -69,9 +91,10 @@ function renderHosts({ hosts }: NetAnswer, { nowMs, style }: NetView): string {
       formatBytes(host.bytesOut),
       formatBytes(host.bytesIn),
       `${age(host.lastAtMs, nowMs)} ago`,
+      ...(hasSecrets ? [secretsText(host.secrets)] : []),
     ]);
-  const head = ["HOST", "PORT", "OPEN", "REQUESTS", "DENIED", "SENT", "RECEIVED", "LAST"].map(style.dim);
-  return renderTable([head, ...rows]);
+  const head = ["HOST", "PORT", "OPEN", "REQUESTS", "DENIED", "SENT", "RECEIVED", "LAST"];
+  return renderTable([[...head, ...(hasSecrets ? ["SECRETS"] : [])].map(style.dim), ...rows]);
 }
 
 function renderDenials(denials: readonly EgressRecord[], { nowMs, style }: NetView): string {

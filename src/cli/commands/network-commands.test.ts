@@ -131,19 +131,21 @@ describe("policy", () => {
 });
 
 describe("net", () => {
-  it("asks for hosts and the newest denials", async () => {
+  it("asks for hosts, the newest denials and the newest uses of secrets", async () => {
     const net = { box: "shop", hosts: [], requests: 0, denials: 0, bytesOut: 0, bytesIn: 0 };
     const [own, earlier] = [{ incarnation: "b" }, { incarnation: "a" }];
     const { calls, stdout } = await run("net shop --json", {
       getNet: net,
       getBox: { box: { incarnation: "b" } },
       listEgress: [own, earlier],
+      secretAudit: [earlier, own],
     });
+    expect(calls).toContainEqual(["secretAudit", { box: "shop", limit: 10 }]);
     expect(calls).toContainEqual([
       "listEgress",
       { box: "shop", verdict: "deny", order: "newest", limit: 10 },
     ]);
-    expect(JSON.parse(stdout)).toEqual({ ...net, lastDenials: [own] });
+    expect(JSON.parse(stdout)).toEqual({ ...net, lastDenials: [own], lastSecretUses: [own] });
   });
 });
 

@@ -22,6 +22,12 @@ const reasons: Readonly<Record<DenyReason, string>> = {
   not_approved: "nobody has agreed",
   malformed: "malformed",
   policy_error: "the policy is broken",
+  secret_not_granted: "nobody has agreed to this use of a secret",
+  secret_unavailable: "its secret could not be had",
+  secret_misplaced: "a placeholder where no secret may go",
+  secret_unusable: "its secret cannot be put into this request",
+  foreign_credential: "a credential of the box's own",
+  secret_in_answer: "an answer that cannot be searched for its secret",
 };
 
 /** Why, in words; a reason of a newer daemon stays as it is. */

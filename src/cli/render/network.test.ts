@@ -73,6 +73,32 @@ describe("net", () => {
     expect(text).not.toMatch(escape);
   });
 
+  it("says which secrets went where, and which were refused", () => {
+    expect(text).not.toContain("SECRETS");
+    const hosts = [{ ...net.hosts[0]!, secrets: { github: 12, npm: 1 } }, net.hosts[1]!];
+    const used: EgressRecord = {
+      ...denial,
+      host: "api.example.org",
+      path: "/user",
+      verdict: "allow",
+      reason: undefined,
+      status: 200,
+      secret: "github",
+      isInjected: true,
+    };
+    const refused: EgressRecord = {
+      ...used,
+      verdict: "deny",
+      reason: "secret_not_granted",
+      isInjected: false,
+    };
+    const shown = renderNet({ ...net, hosts }, [], { nowMs: 120_000, style: plain }, [used, refused]);
+    expect(shown).toMatch(/LAST\s+SECRETS/);
+    expect(shown).toContain("github ×12, npm ×1");
+    expect(shown).toMatch(/github\s+used\s+GET api\.example\.org:443\/user\s+200/);
+    expect(shown).toMatch(/github\s+refused.*nobody has agreed to this use of a secret/);
+  });
+
   it("says when there is nothing", () => {
     const nothing = { ...net, hosts: [], requests: 0, denials: 0, bytesIn: 0, bytesOut: 0 };
     expect(renderNet(nothing, [], { nowMs: 0, style: plain })).toBe(
@@ -183,6 +209,7 @@ describe("inspect", () => {
           resources: {},
           lifecycle: { ttlMs: 1 },
           mounts: [],
+          secrets: [],
         },
         owner: { uid: 1 },
         isolation: { tier: "none", guarantees: [] },
@@ -199,6 +226,37 @@ describe("inspect", () => {
     expect(text).toContain("\u001b[33mexception\u001b[39m");
     expect(text).toContain("db.agentbox.internal is 10.0.0.5, port 5432: test\\u{1b} database");
     expect(renderDetails(details({ network }), 0, plain)).toMatch(/otherwise\s+asks a person/);
+  });
+
+  it("says which secrets it uses, and flags those that it holds", () => {
+    const places = [
+      {
+        scheme: "https",
+        host: { name: "example.org", isWildcard: true },
+        port: 443,
+        methods: [],
+        paths: [],
+        as: { kind: "bearer" },
+      },
+    ];
+    const spec = {
+      ...details({}).box.spec,
+      secrets: [
+        { name: "api", secret: "prod\u001b", use: { kind: "inject", places } },
+        { name: "npm", secret: "npm", use: { kind: "env", variable: "NPM_TOKEN" } },
+        {
+          name: "key",
+          secret: "key",
+          use: { kind: "ssh", places: [{ host: "h", port: 22 }], confirm: true },
+        },
+      ],
+    };
+    const text = renderDetails(details({ spec }), 0, plain);
+    expect(text).toMatch(/^Secrets\n {2}api \(prod\\u\{1b\}\) +as a bearer token +\*\.example\.org$/m);
+    expect(text).toMatch(/^ {2}npm +held by the box +NPM_TOKEN$/m);
+    expect(text).toMatch(/^ {2}key +ssh key, confirmed each time +h$/m);
+    expect(renderDetails(details({ spec }), 0, createStyle(true))).toContain("\u001b[33mheld by the box");
+    expect(renderDetails(details({}), 0, plain)).not.toContain("Secrets");
   });
 
   it("says that a box without a policy reaches nothing", () => {

@@ -10,7 +10,7 @@ export const EgressRecord = z.object({
   /** The program in the box that asked, where boxd could tell. It comes from the box: a hint, not a fact. */
   program: z.string().optional(),
   /** How it reached the gate. */
-  via: z.enum(["tcp", "proxy", "dns"]),
+  via: z.enum(["tcp", "proxy", "dns", "ssh-agent"]),
   host: z.string(),
   port: z.int(),
   method: z.string().optional(),
@@ -23,6 +23,9 @@ export const EgressRecord = z.object({
   bytesIn: z.int(),
   status: z.int().optional(),
   durationMs: z.int().optional(),
+  /** The receipt: which secret went into the request, or was refused to it. */
+  secret: z.string().optional(),
+  isInjected: z.boolean().optional(),
 });
 export type EgressRecord = z.infer<typeof EgressRecord>;
 export type NewEgressRecord = Omit<EgressRecord, "id">;
@@ -38,6 +41,8 @@ export const HostSummary = z.object({
   open: z.int().describe("Connections open now."),
   lastAtMs: z.int(),
   lastReason: z.string().optional(),
+  /** Secrets that went into requests there, with how often. */
+  secrets: z.record(z.string(), z.int()).optional(),
 });
 export type HostSummary = z.infer<typeof HostSummary>;
 
@@ -53,6 +58,8 @@ export const Approval = z.object({
   method: z.string().optional(),
   path: z.string().optional(),
   program: z.string().optional(),
+  /** The vault's name of a secret, where the question is about using it. */
+  secret: z.string().optional(),
   /** One sentence: exactly what a yes would allow. */
   sentence: z.string(),
 });

@@ -98,7 +98,17 @@ export type EgressVerdict =
       readonly reason: DenyReason;
     };
 
+/** Why a secret did not go into a request. */
+export type SecretDenial =
+  | "secret_not_granted"
+  | "secret_unavailable"
+  | "secret_misplaced"
+  | "secret_unusable"
+  | "foreign_credential"
+  | "secret_in_answer";
+
 export type DenyReason =
+  | SecretDenial
   | "bad_host"
   | "raw_address"
   | "reserved_name"

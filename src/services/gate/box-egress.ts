@@ -2,7 +2,6 @@
  * Everything the gate knows about one box: its policy, what it has open, its totals and its budgets. A decision is
  * made here and nowhere else, and an error inside a decision is a denial.
  */
-import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { HostSummary, NewEgressRecord } from "../../contract/network/egress.ts";
@@ -14,10 +13,10 @@ import type {
   NetworkPolicy,
   NetworkRule,
 } from "../../contract/network/policy.ts";
-import type { Logger } from "../../host/logger.ts";
 import type { GateBox, GateListener, InternalHost } from "../../ports/gate.ts";
+import { BoxSecrets, type BoxSecretsOptions } from "./box-secrets.ts";
 import { HostTotals } from "./host-totals.ts";
-import type { GateLimits } from "./limits.ts";
+import { Room } from "./room.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 export type DecideEgress = (
@@ -26,12 +25,9 @@ export type DecideEgress = (
   facts: { readonly nowMs: number },
 ) => EgressVerdict;
 
-export interface BoxEgressOptions {
+export interface BoxEgressOptions extends BoxSecretsOptions {
   readonly decide: DecideEgress;
   readonly listener: GateListener;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly limits: GateLimits;
   readonly internalHosts: ReadonlyMap<string, InternalHost>;
 }
 
@@ -60,12 +56,14 @@ export interface OpenPassage {
   readonly exception?: AddressException | undefined;
   /** What has passed so far, for whoever looks while it is open. */
   readonly bytes?: () => { readonly out: number; readonly in: number };
+  /** The secret that went into it. */
+  readonly secret?: () => string | undefined;
   /** Without a reason: the box is over, and nothing was denied. */
   close(reason?: DenyReason): void;
 }
 
 export interface Decision {
-  readonly via: "tcp" | "proxy";
+  readonly via: NewEgressRecord["via"];
   readonly program?: string | undefined;
   readonly host: string;
   readonly port: number;
@@ -78,12 +76,15 @@ export interface Decision {
   readonly bytesIn?: number;
   readonly status?: number | undefined;
   readonly startedMs?: number | undefined;
+  readonly secret?: string | undefined;
+  readonly isInjected?: boolean | undefined;
 }
 
 export type LimitName = "connections" | "new-connections" | "requests" | "approvals";
 
 export class BoxEgress {
   readonly box: GateBox;
+  readonly secrets: BoxSecrets;
   readonly #options: BoxEgressOptions;
   readonly #totals: HostTotals;
   readonly #open = new Set<OpenPassage>();
@@ -91,9 +92,9 @@ export class BoxEgress {
   readonly #requests: TokenBucket;
   readonly #overLimit = new Map<LimitName, { decision: Decision; count: number }>();
   readonly #ended = new AbortController();
+  readonly #questions: Room;
   #policy: NetworkPolicy;
   #connections = 0;
-  #asking = 0;
   #cancelExpiry: () => void = () => undefined;
 
   constructor(box: GateBox, policy: NetworkPolicy, options: BoxEgressOptions) {
@@ -101,6 +102,8 @@ export class BoxEgress {
     this.#options = options;
     const { limits, clock } = options;
     this.#totals = new HostTotals(limits.summaryHosts);
+    this.#questions = new Room(limits.approvalsPending);
+    this.secrets = new BoxSecrets(box, options, this.#questions);
     this.#newConnections = new TokenBucket(
       limits.newConnectionsPerSecond,
       limits.newConnectionsPerSecond,
@@ -133,6 +136,17 @@ export class BoxEgress {
     this.#review();
   }
 
+  /** The secrets of the box changed: what one went into ends, and so does what now had to be read and is not. */
+  closeInjected(secret: string | undefined): void {
+    this.secrets.changed();
+    for (const passage of this.#open) {
+      const used = passage.secret?.();
+      if (used !== undefined && (secret === undefined || used === secret))
+        passage.close("secret_not_granted");
+    }
+    this.#review();
+  }
+
   end(): void {
     this.#cancelExpiry();
     this.#ended.abort();
@@ -160,7 +174,9 @@ export class BoxEgress {
 
   judge(request: EgressRequest): EgressVerdict {
     try {
-      return this.#options.decide(this.#policy, request, { nowMs: this.#options.clock.nowMs() });
+      const verdict = this.#options.decide(this.#policy, request, { nowMs: this.#options.clock.nowMs() });
+      if (verdict.outcome !== "allow" || verdict.mustInspect) return verdict;
+      return { ...verdict, mustInspect: this.secrets.manages(verdict.host, request.port) };
     } catch (error) {
       this.#options.logger.error({ box: this.box.name, error: messageOf(error) }, "a decision failed");
       return { outcome: "deny", host: clean(request.host), reason: "policy_error" };
@@ -176,7 +192,7 @@ export class BoxEgress {
     const verdict = this.judge(request);
     if (verdict.outcome === "allow") return { ...verdict, wasApproved: false };
     if (verdict.outcome === "deny") return denied(verdict);
-    if (options.wasApproved === true) return approved(verdict.host, verdict.rule);
+    if (options.wasApproved === true) return this.#approved(verdict, request.port);
     return this.#ask({ ...request, host: verdict.host }, verdict.rule, program, options.signal?.());
   }
 
@@ -203,29 +219,37 @@ export class BoxEgress {
     signal: AbortSignal | undefined,
   ): Promise<Settled> {
     const refused = (reason: DenyReason): Settled => denied({ host: request.host, rule, reason });
-    if (this.#asking >= this.#options.limits.approvalsPending) return refused("limit");
-    this.#asking += 1;
+    if (!this.#questions.take()) return refused("limit");
     try {
       const either = signal ? AbortSignal.any([signal, this.#ended.signal]) : this.#ended.signal;
       const said = await this.#options.listener.ask({ box: this.box, ...request, program }, either);
       if (!said || either.aborted) return refused("not_approved");
       // The answer may have changed the policy: what it says now counts, a denial included.
       const verdict = this.judge(request);
-      if (verdict.outcome === "ask") return approved(request.host, verdict.rule);
+      if (verdict.outcome === "ask") return this.#approved(verdict, request.port);
       return verdict.outcome === "allow" ? { ...verdict, wasApproved: true } : denied(verdict);
     } catch (error) {
       this.#options.logger.error({ box: this.box.name, error: messageOf(error) }, "a question failed");
       return refused("not_approved");
     } finally {
-      this.#asking -= 1;
+      this.#questions.give();
     }
+  }
+
+  #approved({ host, rule }: Pick<EgressVerdict, "host" | "rule">, port: number): Settled {
+    const needsReading = (rule !== undefined && hasConditions(rule)) || this.secrets.manages(host, port);
+    return { outcome: "allow", host, rule, mustInspect: needsReading, wasApproved: true };
   }
 
   /** Why the policy in force no longer allows what was settled before; undefined: it still does. */
   objection(passage: Omit<OpenPassage, "close">): DenyReason | undefined {
     const verdict = this.judge(passage.request);
     if (verdict.outcome === "deny") return verdict.reason;
-    if (verdict.outcome === "ask") return passage.wasApproved ? undefined : verdict.reason;
+    if (verdict.outcome === "ask") {
+      if (!passage.wasApproved) return verdict.reason;
+      const mustInspect = !passage.isInspected && this.secrets.manages(verdict.host, passage.request.port);
+      return mustInspect ? "not_inspectable" : undefined;
+    }
     if (verdict.mustInspect && !passage.isInspected) return "not_inspectable";
     return verdict.exception?.address === passage.exception?.address ? undefined : "forbidden_range";
   }
@@ -293,6 +317,9 @@ export class BoxEgress {
       bytesIn: decision.bytesIn ?? 0,
       status: decision.status,
       durationMs: startedMs === undefined ? undefined : Math.round(clock.monotonicMs() - startedMs),
+      ...(decision.isInjected === undefined
+        ? {}
+        : { secret: decision.secret, isInjected: decision.isInjected }),
     };
   }
 }
@@ -307,11 +334,8 @@ const denied = ({
   readonly reason: DenyReason;
 }): Settled => ({ outcome: "deny", host, rule, reason });
 
-function approved(host: string, rule: NetworkRule | undefined): Settled {
-  const needsReading =
-    rule !== undefined && (rule.inspect || rule.methods.length > 0 || rule.paths.length > 0);
-  return { outcome: "allow", host, rule, mustInspect: needsReading, wasApproved: true };
-}
+const hasConditions = ({ inspect, methods, paths }: NetworkRule): boolean =>
+  inspect || methods.length > 0 || paths.length > 0;
 
 /** SECURITY: records are shown in terminals and kept; what came from the box is cut and made visible. */
 const clean = (text: string): string => printable(text.slice(0, 1_024));

@@ -1,5 +1,6 @@
 /** What a program in a box is told when the gate refuses, so that a person and an agent can both act on it. */
-import type { DenyReason, NetworkRule } from "../../contract/network/policy.ts";
+import { STATUS_CODES } from "node:http";
+import type { DenyReason, NetworkRule, SecretDenial } from "../../contract/network/policy.ts";
 
 export interface Denial {
   readonly box: string;
@@ -11,6 +12,8 @@ export interface Denial {
   readonly rule?: NetworkRule | undefined;
   /** More than the reason says, such as what the server's name resolved to. */
   readonly detail?: string | undefined;
+  /** What to do, where that is known better than from the reason. */
+  readonly hint?: string | undefined;
 }
 
 const sentences: Record<DenyReason, (where: string) => string> = {
@@ -35,6 +38,15 @@ const sentences: Record<DenyReason, (where: string) => string> = {
   not_approved: (where) => `Nobody agreed to this box reaching ${where}.`,
   malformed: () => "The request cannot be read in exactly one way.",
   policy_error: () => "The policy of this box could not be applied.",
+  secret_not_granted: (where) => `Nobody agreed to this box using a secret for ${where}.`,
+  secret_unavailable: (where) => `The secret that ${where} needs could not be had, so nothing was sent.`,
+  secret_misplaced: (where) =>
+    `The request to ${where} has a placeholder in a place where no secret may be put.`,
+  secret_unusable: (where) => `The secret for ${where} cannot be put into this request.`,
+  foreign_credential: (where) =>
+    `Credentials for ${where} come from the host; the request has one of its own.`,
+  secret_in_answer: (where) =>
+    `The answer of ${where} could not be searched for the secret, so it was not passed on.`,
 };
 
 const statuses: Partial<Record<DenyReason, number>> = {
@@ -43,6 +55,8 @@ const statuses: Partial<Record<DenyReason, number>> = {
   limit: 429,
   unresolvable: 502,
   unreachable: 502,
+  secret_unavailable: 503,
+  secret_in_answer: 502,
 };
 
 /** The server's failure, and not a decision of the policy. */
@@ -70,7 +84,7 @@ export function denialAnswer(denial: Denial): DenialAnswer {
       layer: denial.rule?.origin.layer,
       reason: denial.reason,
       message: denial.detail ?? sentences[denial.reason](where),
-      hint: hintFor(denial),
+      hint: denial.hint ?? hintFor(denial),
     },
   })}\n`;
   return {
@@ -97,12 +111,23 @@ export function denialText(denial: Denial): string {
   return `${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-const statusText = (status: number): string =>
-  ({ 400: "Bad Request", 403: "Forbidden", 421: "Misdirected Request", 429: "Too Many Requests" })[status] ??
-  "Bad Gateway";
+const statusText = (status: number): string => STATUS_CODES[status] ?? "Bad Gateway";
+
+const grantHint = "Ask a person to look at the secret on the host: agentbox vault ls";
+const secretHints: Record<SecretDenial, string> = {
+  secret_not_granted: grantHint,
+  secret_unavailable: grantHint,
+  secret_misplaced: "Send placeholders only as a credential of the host they are for.",
+  secret_unusable: grantHint,
+  foreign_credential: "Send the request without a credential; the gate puts it in.",
+  secret_in_answer: "Ask for the answer without a content encoding.",
+};
+
+export const isSecretDenial = (reason: DenyReason): reason is SecretDenial => reason in secretHints;
 
 function hintFor({ box, host, port, reason }: Denial): string {
   if (isFailure(reason)) return "This was the server or the network behind the gate, not the policy.";
+  if (isSecretDenial(reason)) return secretHints[reason];
   if (reason === "limit") return "Slow down and try again.";
   if (reason === "malformed" || reason === "bad_host") return "Send a plain request to a host name.";
   const url = `${port === 80 ? "http" : "https"}://${host}${port === 80 || port === 443 ? "" : `:${port}`}/`;

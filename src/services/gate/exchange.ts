@@ -1,54 +1,25 @@
 /**
  * One request that the gate reads: judged on its own, sent on with exactly the bytes that were judged, answered with
- * exactly what the server said, and recorded once. Bodies are streamed both ways and never kept.
+ * exactly what the server said, and recorded once.
  */
-import {
-  type ClientRequest,
-  type IncomingMessage,
-  type ServerResponse,
-  request as httpRequest,
-} from "node:http";
-import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
-import { messageOf } from "../../base/errors.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DenyReason } from "../../contract/network/policy.ts";
 import type { InternalHost } from "../../ports/gate.ts";
 import { namesTarget, parseAbsoluteTarget, parseAuthority } from "./authority.ts";
 import { type Decision, type Settled, withoutQuery } from "./box-egress.ts";
+import type { Refusal, Sendable } from "./box-secrets.ts";
 import type { Caller } from "./caller.ts";
-import type { Denial } from "./denial.ts";
-import { failureReason } from "./dialer.ts";
+import { Delivery, type Failure, type Target, type Upgrade } from "./delivery.ts";
+import { type Denial, isSecretDenial } from "./denial.ts";
 import { type VisitCount, visitHost } from "./internal-visit.ts";
 import type { GateLimits } from "./limits.ts";
-import { type OutboundResponse, writeDenial, writeHints, writeServerHead } from "./outbound-response.ts";
-import { pump } from "./pump.ts";
-import {
-  type InboundRequest,
-  type RequestHead,
-  answerHeaders,
-  hasOneReading,
-  readRequestHead,
-  toHttp2Headers,
-  trailerFields,
-  upgradeText,
-} from "./request-head.ts";
-import { joinSockets, openTunnel } from "./tunnel.ts";
+import { type OutboundResponse, writeDenial } from "./outbound-response.ts";
+import { type InboundRequest, type RequestHead, hasOneReading, readRequestHead } from "./request-head.ts";
 
 type Allowed = Extract<Settled, { outcome: "allow" }>;
 
-interface Target {
-  readonly scheme: "http" | "https";
-  readonly host: string;
-  readonly port: number;
-  /** The path and query as they are sent on. */
-  readonly path: string;
-}
-
-/** The program's own end of an upgrade: after it, the bytes are no longer HTTP. */
-export interface Upgrade {
-  readonly socket: Duplex;
-  readonly head: Buffer;
-}
+/** Which secret a request was about, and whether it had it. */
+type Receipt = Pick<Decision, "secret" | "isInjected">;
 
 export class Exchange {
   readonly #caller: Caller;
@@ -61,17 +32,14 @@ export class Exchange {
   #head: RequestHead | undefined;
   #target: Target | undefined;
   #settled: Allowed | undefined;
-  #upstream: ClientRequest | undefined;
+  #isPreparing = false;
+  #delivery: Delivery | undefined;
+  #receipt: (() => Receipt) | undefined;
   /** An internal host answers, and this is what has passed. */
   #visit: (() => VisitCount) | undefined;
   #untrack: () => void = () => undefined;
   #cancelBodyTimer: () => void = () => undefined;
-  #bytesOut = 0;
-  #bytesIn = 0;
-  #status: number | undefined;
   #isRecorded = false;
-  /** Ends both ends of an upgraded connection, which no longer belong to request and answer. */
-  #endUpgraded: (() => void) | undefined;
 
   constructor(
     caller: Caller,
@@ -116,13 +84,66 @@ export class Exchange {
       isInspected: true,
       wasApproved: settled.wasApproved || wasApproved,
       exception: settled.exception,
+      secret: () => this.#receipt?.().secret,
       close: (reason) => this.#abort(reason),
     });
     const internal = egress.internalHost(settled.host);
     // SECURITY: a name of the gate's own is never looked up outside, however the program speaks.
-    if (internal === undefined) this.#send();
+    if (internal === undefined) await this.#prepareAndSend(settled);
     else if ("stream" in this.#request || "stream" in this.#response) this.#deny("not_http", settled);
     else this.#serve(internal, this.#request, this.#response);
+  }
+
+  /** Puts in what the program does not hold. Nothing is sent before it is there, and nothing without it. */
+  async #prepareAndSend(settled: Allowed): Promise<void> {
+    const { scheme, host, port, path } = this.#target!;
+    const { method, headers, framing, upgrade } = this.#head!;
+    const { secrets } = this.#caller.egress;
+    // SECURITY: a secret is for a name that its server proves; called by its address it would prove another.
+    if (host !== settled.host && secrets.manages(settled.host, port))
+      return this.#deny("name_mismatch", settled);
+    const isUpgrade = this.#upgrade !== undefined && upgrade === "websocket";
+    const judged = secrets.prepare(
+      { scheme, host, port, method, path, headers, hasBody: framing !== "none", isUpgrade },
+      () => (this.#question = new AbortController()),
+    );
+    if (!(judged instanceof Promise)) return this.#send(judged);
+    this.#isPreparing = true;
+    const prepared = await judged;
+    this.#isPreparing = false;
+    // SECURITY: the policy may have refused the request meanwhile, and the value must not go out after that.
+    if (!this.#isRecorded) this.#send(prepared);
+  }
+
+  #send(prepared: Sendable | Refusal): void {
+    const secret = prepared.outcome === "pass" ? undefined : prepared.secret;
+    if (prepared.outcome === "refuse") return this.#fail({ ...prepared, detail: prepared.message });
+    // The program went away while it was waited for.
+    if (this.#question?.signal.aborted === true) return this.#fail({ reason: "secret_not_granted", secret });
+    const delivery = new Delivery(
+      {
+        caller: this.#caller,
+        request: this.#request,
+        response: this.#response,
+        upgrade: this.#upgrade,
+        head: this.#head!,
+        target: this.#target!,
+        exception: this.#settled?.exception,
+        prepared,
+        limits: this.#limits,
+      },
+      {
+        onAnswered: () => this.#record(),
+        onFailure: (failure) => this.#fail(failure),
+        onUpgradeEnd: (failure) => {
+          this.#record(failure?.reason);
+          this.#over();
+        },
+      },
+    );
+    if (secret !== undefined) this.#receipt = () => ({ secret, isInjected: delivery.isSent });
+    this.#delivery = delivery;
+    delivery.start();
   }
 
   #serve(host: InternalHost, request: IncomingMessage, response: ServerResponse): void {
@@ -132,7 +153,6 @@ export class Exchange {
     request.url = this.#target!.path;
     const timer = this.#watchBody();
     request.on("end", () => clearTimeout(timer));
-    if (upgrade !== undefined) this.#endUpgraded = () => upgrade.socket.destroy();
     this.#visit = visitHost(
       host,
       { box, request, response, upgrade },
@@ -177,125 +197,6 @@ export class Exchange {
     return { host, port, method: this.#head!.method, path };
   }
 
-  #send(isRetry = false): void {
-    const head = this.#head!;
-    const target = this.#target!;
-    const isUpgrade = this.#upgrade !== undefined && head.upgrade === "websocket";
-    const headers = ["Host", head.authority, ...head.headers];
-    if (head.framing === "chunked") headers.push("Transfer-Encoding", "chunked");
-    if (isUpgrade) headers.push("Connection", "Upgrade", "Upgrade", "websocket");
-    const upstream = httpRequest({
-      agent: this.#caller.upstreams.agent({ ...target, exception: this.#settled?.exception }),
-      method: head.method,
-      path: target.path,
-      headers,
-      setHost: false,
-    });
-    this.#upstream = upstream;
-    upstream.on("response", (answer) => this.#receive(answer));
-    upstream.on("error", (error) => {
-      // The server closed an idle connection just as we used it; nothing was answered, so it may be sent again.
-      const isStale =
-        upstream.reusedSocket && head.framing === "none" && !isRetry && this.#status === undefined;
-      if (isStale && !this.#isRecorded && !this.#response.destroyed) this.#send(true);
-      else this.#fail(error);
-    });
-    upstream.on("continue", () => this.#response.writeContinue());
-    upstream.on("information", ({ statusCode, rawHeaders }) => {
-      if (this.#status === undefined) writeHints(this.#response, statusCode, rawHeaders);
-    });
-    upstream.on("upgrade", (answer, socket, rest) => {
-      if (isUpgrade) return this.#join(answer, socket, rest);
-      // Nobody asked for another protocol, and Node tells nobody else that there will be no answer.
-      socket.destroy();
-      this.#fail(undefined);
-    });
-    if (head.framing === "none") upstream.end();
-    else this.#sendBody(upstream);
-  }
-
-  #sendBody(upstream: ClientRequest): void {
-    upstream.flushHeaders();
-    const request = this.#request;
-    const timer = this.#watchBody();
-    pump(request, upstream, (bytes) => {
-      this.#bytesOut += bytes;
-      timer.refresh();
-    });
-    request.on("end", () => {
-      clearTimeout(timer);
-      const trailers = trailerFields(request.rawTrailers);
-      if (trailers.length > 0) upstream.addTrailers(trailers);
-      upstream.end();
-    });
-  }
-
-  #receive(answer: IncomingMessage): void {
-    const response = this.#response;
-    if (response.destroyed) return void answer.destroy();
-    this.#status = answer.statusCode ?? 502;
-    const headers = answerHeaders(answer.rawHeaders);
-    answer.on("error", () => undefined);
-    answer.on("close", () => {
-      if (!answer.complete) this.#fail(undefined);
-    });
-    try {
-      const message = answer.statusMessage ?? "";
-      writeServerHead(response, { status: this.#status, message, headers }, this.#upgrade !== undefined);
-    } catch (error) {
-      return this.#fail(error);
-    }
-    pump(answer, response, (bytes) => {
-      this.#bytesIn += bytes;
-    });
-    answer.on("end", () => {
-      if (!answer.complete) return;
-      const trailers = trailerFields(answer.rawTrailers);
-      if (trailers.length > 0) response.addTrailers(toHttp2Headers(trailers.flat()));
-      this.#record();
-      response.end();
-      this.#finishUpload();
-    });
-  }
-
-  /** The server answered before it had read everything: the rest has no reader, so the connection ends with it. */
-  #finishUpload(): void {
-    if (this.#head?.framing === "none" || this.#request.readableEnded) return;
-    this.#request.resume();
-  }
-
-  /** A WebSocket: judged once as its GET, then passed through. */
-  #join(answer: IncomingMessage, upstream: Duplex, rest: Buffer): void {
-    const { socket, head } = this.#upgrade!;
-    this.#status = answer.statusCode ?? 101;
-    const server = upstream as Socket;
-    const before = { out: server.bytesWritten, in: server.bytesRead - rest.length };
-    // The answer object is not what speaks on the socket from here on.
-    this.#response.removeAllListeners("close");
-    if ("detachSocket" in this.#response) this.#response.detachSocket(socket as Socket);
-    socket.write(upgradeText(answer), "latin1");
-    if (rest.length > 0) server.unshift(rest);
-    if (head.length > 0) socket.unshift(head);
-    const count = (): void => {
-      this.#bytesOut = server.bytesWritten - before.out;
-      this.#bytesIn = server.bytesRead - before.in;
-    };
-    this.#endUpgraded = () => {
-      count();
-      server.destroy();
-      socket.destroy();
-    };
-    joinSockets(socket, server, {
-      idleMs: this.#limits.idleMs,
-      onEnd: () => {
-        count();
-        this.#record();
-        this.#over();
-      },
-    });
-    openTunnel(socket, server);
-  }
-
   #deny(reason: DenyReason, settled?: Settled): void {
     this.#record(reason, settled);
     this.#answer({ ...this.#denial(reason), rule: settled?.rule });
@@ -303,24 +204,27 @@ export class Exchange {
 
   /** A policy that changed, or a limit: what is under way ends here. */
   #abort(reason?: DenyReason): void {
-    this.#endUpgraded?.();
+    // Without a reason the box is over; what was being decided is recorded with its own.
+    if (this.#isPreparing && reason === undefined) return this.#destroyClient();
+    this.#delivery?.cancel();
     this.#record(reason);
-    if (this.#endUpgraded) return;
-    this.#upstream?.destroy();
     // An internal host may be about to answer itself, and must not find its answer taken.
-    const isTaken = this.#visit !== undefined || this.#response.headersSent;
+    const isTaken =
+      this.#visit !== undefined || this.#delivery?.isUpgraded === true || this.#response.headersSent;
     if (reason === undefined || isTaken) this.#destroyClient();
     else this.#answer(this.#denial(reason));
   }
 
-  #fail(error: unknown): void {
+  #fail({ reason, detail, hint, secret }: Failure): void {
     if (this.#isRecorded) return;
-    const reason = failureReason(error);
+    if (isSecretDenial(reason)) {
+      const before = this.#receipt?.();
+      this.#receipt = () => ({ isInjected: false, secret, ...before });
+    }
+    this.#delivery?.cancel();
     this.#record(reason);
-    this.#upstream?.destroy();
     if (this.#response.headersSent) return this.#destroyClient();
-    const detail = error === undefined ? "The server broke off." : messageOf(error);
-    this.#answer({ ...this.#denial(reason), detail });
+    this.#answer({ ...this.#denial(reason), detail, hint });
   }
 
   #destroyClient(): void {
@@ -369,17 +273,18 @@ export class Exchange {
       reason,
       rule: settled?.rule ?? this.#settled?.rule,
       wasApproved: this.#settled?.wasApproved,
-      bytesOut: this.#bytesOut,
-      bytesIn: this.#bytesIn,
-      status: this.#status,
+      bytesOut: this.#delivery?.bytesOut ?? 0,
+      bytesIn: this.#delivery?.bytesIn ?? 0,
+      status: this.#delivery?.status,
       ...this.#visit?.(),
+      ...this.#receipt?.(),
     });
   }
 
   #clientClosed(): void {
     this.#question?.abort();
-    if (this.#settled !== undefined && !this.#isRecorded) {
-      this.#upstream?.destroy();
+    if (this.#settled !== undefined && !this.#isRecorded && !this.#isPreparing) {
+      this.#delivery?.cancel();
       this.#record();
     }
     this.#over();
@@ -387,6 +292,7 @@ export class Exchange {
 
   #over(): void {
     this.#cancelBodyTimer();
+    this.#delivery?.over();
     this.#untrack();
     this.#caller.active -= 1;
   }

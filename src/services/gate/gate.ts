@@ -6,6 +6,7 @@ import { RelayBuffers } from "../../base/relay-buffers.ts";
 import type { HostSummary } from "../../contract/network/egress.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Gate, GateBox, GateConnection } from "../../ports/gate.ts";
+import type { SshKeys } from "../../ports/ssh-keys.ts";
 import { parseAuthority } from "./authority.ts";
 import { BoxEgress, type BoxEgressOptions } from "./box-egress.ts";
 import type { Caller } from "./caller.ts";
@@ -22,6 +23,7 @@ export interface HostGateOptions extends BoxEgressOptions {
   readonly serverTrust: SecureContext;
   readonly trustFiles: Gate["trustFiles"];
   readonly boxEnv: Gate["boxEnv"];
+  readonly sshKeys?: SshKeys | undefined;
 }
 
 interface KnownBox {
@@ -78,6 +80,10 @@ export class HostGate implements Gate {
     return this.#boxes.get(box)?.egress.summary() ?? [];
   }
 
+  closeInjected(box: string, secret?: string): void {
+    this.#boxes.get(box)?.egress.closeInjected(secret);
+  }
+
   serve(box: string, connection: GateConnection): void {
     const { socket, via, program } = connection;
     socket.on("error", () => undefined);
@@ -93,7 +99,10 @@ export class HostGate implements Gate {
       leave();
     });
     const { egress, upstreams } = known;
-    if (via === "proxy") {
+    if (via === "ssh-agent") {
+      if (this.#options.sshKeys) this.#options.sshKeys.serve(box, socket);
+      else socket.destroy();
+    } else if (via === "proxy") {
       this.#edge.accept(socket, { egress, upstreams, via, program, wasApproved: false, active: 0 });
     } else if (host === "" || port === 0) {
       egress.record({ via, program, host, port, reason: "malformed" });

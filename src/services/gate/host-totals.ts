@@ -23,6 +23,8 @@ export class HostTotals {
       total.denials += count;
       if (record.reason !== undefined) total.lastReason = record.reason;
     }
+    if (record.secret !== undefined && record.isInjected === true)
+      total.secrets = { ...total.secrets, [record.secret]: (total.secrets?.[record.secret] ?? 0) + count };
     total.bytesOut += record.bytesOut;
     total.bytesIn += record.bytesIn;
     total.lastAtMs = record.atMs;

@@ -7,6 +7,8 @@ import { forbiddenRange } from "../../contract/network/address-ranges.ts";
 import type { Logger } from "../../host/logger.ts";
 import { readServerTrust } from "../../host/server-trust.ts";
 import type { Gate, GateListener, InternalHost } from "../../ports/gate.ts";
+import type { Injection } from "../../ports/injection.ts";
+import type { SshKeys } from "../../ports/ssh-keys.ts";
 import { boxEnv } from "../../contract/network/box-env.ts";
 import type { DecideEgress } from "./box-egress.ts";
 import { openCertificateAuthority } from "./certificate-authority.ts";
@@ -41,6 +43,10 @@ export interface GateOptions {
   readonly extraAuthorities?: readonly string[] | undefined;
   /** Hosts that the gate serves itself, by canonical name. They are judged like others, and never resolved or dialed. */
   readonly internalHosts?: ReadonlyMap<string, InternalHost> | undefined;
+  /** Puts secrets into requests; absent: no box has any. */
+  readonly injection?: Injection | undefined;
+  /** Signs for boxes over ssh; absent: none has a key. */
+  readonly sshKeys?: SshKeys | undefined;
 }
 
 export async function openGate(options: GateOptions): Promise<Gate> {
@@ -64,6 +70,8 @@ export async function openGate(options: GateOptions): Promise<Gate> {
     logger,
     limits,
     internalHosts: options.internalHosts ?? new Map(),
+    injection: options.injection,
+    sshKeys: options.sshKeys,
     dial,
     leaves: new LeafContexts(authority, clock, limits.leafCertificates),
     serverTrust: await readServerTrust(options.extraAuthorities ?? []),

@@ -6,6 +6,10 @@ export const gateLimits = {
   requestsPerSecond: 10_000,
   requestsBurst: 20_000,
   approvalsPending: 32,
+  /** A secret that is not there after so long waits for a person, and takes the place of an approval. */
+  secretPromptMs: 1_000,
+  /** Bodies that are held at the same time, because a signature covers them. */
+  heldBytesPerBox: 64 * 1024 * 1024,
   firstBytes: 16 * 1024,
   headerBytes: 16 * 1024,
   /** Program names, paths and hosts in records; what is longer is cut. */

@@ -2,13 +2,13 @@
 import type { OutgoingHttpHeader, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import { type Denial, denialAnswer } from "./denial.ts";
-import { type InboundRequest, earlyHints, toHttp2Headers } from "./request-head.ts";
+import { type AnswerHead, type InboundRequest, earlyHints, toHttp2Headers } from "./request-head.ts";
 
 export type OutboundResponse = ServerResponse | Http2ServerResponse;
 
 export function writeServerHead(
   response: OutboundResponse,
-  { status, message, headers }: { status: number; message: string; headers: string[] },
+  { status, message, headers }: AnswerHead,
   isUpgrade: boolean,
 ): void {
   if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));

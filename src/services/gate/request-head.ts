@@ -137,6 +137,13 @@ function readHttp2(request: InboundRequest, method: string, target: string): Req
   return { method, target, authority, headers, framing, upgrade: undefined };
 }
 
+/** An answer's head as the program gets it. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: string[];
+}
+
 /** The headers of an answer without those that only concern our connection to the server. */
 export function answerHeaders(rawHeaders: readonly string[]): string[] {
   const named = connectionNamed(rawHeaders);
@@ -150,9 +157,8 @@ export function answerHeaders(rawHeaders: readonly string[]): string[] {
 }
 
 /** The head of an answer that turns into a WebSocket, for the socket it goes on with. */
-export function upgradeText({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${statusCode ?? 101} ${statusMessage ?? ""}`, "Connection: Upgrade"];
-  const headers = answerHeaders(rawHeaders);
+export function upgradeText({ status, message, headers }: AnswerHead): string {
+  const lines = [`HTTP/1.1 ${status} ${message}`, "Connection: Upgrade"];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
   return `${[...lines, "Upgrade: websocket"].join("\r\n")}\r\n\r\n`;
 }

@@ -1,0 +1,18 @@
+/** Bounded room for what waits or is held: nothing is taken beyond the bound, and what was taken is given back. */
+export class Room {
+  #free: number;
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  take(amount = 1): boolean {
+    if (amount > this.#free) return false;
+    this.#free -= amount;
+    return true;
+  }
+
+  give(amount = 1): void {
+    this.#free += amount;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * What becomes of a request, as far as its head tells: refused, passed on without a credential, or meant for a bound
+ * place. Pure; nobody has been asked and no value is known yet.
+ */
+import type { OutgoingRequest } from "../../ports/injection.ts";
+import { type CheckedAwsRequest, checkAwsRequest } from "./aws-request.ts";
+import type { BoxBindings } from "./binding-table.ts";
+import { type BodyEncoding, bodyEncoding } from "./body-decoder.ts";
+import { type BoundPlace, choosePlace, placesAt, placesFor } from "./bound-place.ts";
+import { isOverride, sameName } from "./credential-names.ts";
+import { type Refusal, misplaced, misplacedIn, unusable } from "./refusal.ts";
+import { type SentCredentials, markInHead, readCredentials } from "./sent-credentials.ts";
+
+/** A request to a bound place, with the placeholders it brought. */
+export interface Wanted {
+  readonly outcome: "inject";
+  readonly bound: BoundPlace;
+  readonly sent: SentCredentials;
+  readonly aws: CheckedAwsRequest | undefined;
+  readonly encoding: BodyEncoding;
+}
+
+export type RequestDecision =
+  | Refusal
+  | Wanted
+  | { readonly outcome: "pass"; readonly encoding: BodyEncoding };
+
+export function decideRequest(
+  { places, marks }: BoxBindings,
+  request: OutgoingRequest,
+  nowMs: number,
+): RequestDecision {
+  const managed = placesAt(places, request.host, request.port);
+  if (managed.length === 0) {
+    // What cannot be read is still looked at as it is.
+    return (
+      markInHead(marks, request) ?? {
+        outcome: "pass",
+        encoding: bodyEncoding(request.headers) ?? "identity",
+      }
+    );
+  }
+  const sent = readCredentials({ all: places, managed, marks }, request);
+  if ("outcome" in sent) return sent;
+  const bound = boundPlace(placesFor(managed, request), sent);
+  if (bound !== undefined && "outcome" in bound) return bound;
+  const encoding = request.hasBody ? bodyEncoding(request.headers, awsFramings(bound)) : "identity";
+  if (encoding === undefined)
+    return misplaced(
+      managed[0]!.binding.secret,
+      "The request's body is packed in a way that cannot be read for placeholders.",
+      "Send it without Content-Encoding, or with gzip, deflate or br.",
+    );
+  return bound === undefined
+    ? { outcome: "pass", encoding }
+    : decideBound(bound, sent, request, { encoding, nowMs });
+}
+
+/** S3's own framing, whose pieces are looked at as they come. */
+const awsFramings = (bound: BoundPlace | undefined): string[] =>
+  bound?.place.as.kind === "aws" ? ["aws-chunked"] : [];
+
+/** A placeholder says which binding is meant, where more than one is bound here. */
+function boundPlace(
+  candidates: readonly BoundPlace[],
+  { owners }: SentCredentials,
+): BoundPlace | Refusal | undefined {
+  const [owner, ...others] = owners;
+  if (others.length > 0)
+    return misplaced(
+      owner?.secret,
+      "The request has the placeholders of two secrets.",
+      "Send one credential, in one header.",
+    );
+  const meant = owner === undefined ? candidates : candidates.filter(({ binding }) => binding === owner);
+  if (owner !== undefined && meant.length === 0)
+    return misplaced(
+      owner.secret,
+      `The request has the placeholder of the secret ${owner.secret}, which is not bound to this place.`,
+      `Send it only to the host, port, methods and paths under [secrets.${owner.name}].`,
+    );
+  const chosen = choosePlace(meant);
+  if (chosen !== "ambiguous") return chosen;
+  const names = [...new Set(meant.map(({ binding }) => binding.name))];
+  return unusable(
+    meant[0]!.binding.secret,
+    `More than one secret is bound to this place: ${names.join(", ")}.`,
+    "Narrow their paths or methods in [secrets], or send the placeholder of the one that is meant.",
+  );
+}
+
+function decideBound(
+  bound: BoundPlace,
+  sent: SentCredentials,
+  request: OutgoingRequest,
+  { encoding, nowMs }: { encoding: BodyEncoding; nowMs: number },
+): RequestDecision {
+  const { binding, place } = bound;
+  const override = request.headers.find((name, i) => i % 2 === 0 && isOverride(sameName(name)));
+  if (override !== undefined && place.methods.length + place.paths.length > 0)
+    return misplaced(
+      binding.secret,
+      `The header ${sameName(override)} could make the server do something else than the secret ${binding.secret} is bound to.`,
+      "Send the method and the path themselves.",
+    );
+  const [parameter] = sent.parameters;
+  if (parameter !== undefined && !(place.as.kind === "query" && place.as.name === parameter.name))
+    return misplacedIn("in the query", binding.secret);
+  if (place.as.kind !== "aws") return { outcome: "inject", bound, sent, aws: undefined, encoding };
+  const aws = checkAwsRequest(request, sent.aws, binding.secret, nowMs);
+  return "outcome" in aws ? aws : { outcome: "inject", bound, sent, aws, encoding };
+}

@@ -1,0 +1,51 @@
+/** The query of a request, piece by piece: what is not ours to change keeps every byte. */
+import { sameName } from "./credential-names.ts";
+
+export interface QueryPiece {
+  /** As it was sent. */
+  readonly raw: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface SplitPath {
+  readonly path: string;
+  /** Undefined: there is no question mark. */
+  readonly pieces: readonly QueryPiece[] | undefined;
+}
+
+export function splitPath(target: string): SplitPath {
+  const mark = target.indexOf("?");
+  if (mark < 0) return { path: target, pieces: undefined };
+  const query = target.slice(mark + 1);
+  return { path: target.slice(0, mark), pieces: query.split("&").map(readPiece) };
+}
+
+function readPiece(raw: string): QueryPiece {
+  const equals = raw.indexOf("=");
+  const name = equals < 0 ? raw : raw.slice(0, equals);
+  return { raw, name: decodeLoosely(name), value: equals < 0 ? "" : decodeLoosely(raw.slice(equals + 1)) };
+}
+
+/** Every name in a piece: some servers also take `;` for the beginning of another parameter. */
+export const namesIn = ({ raw }: QueryPiece): string[] =>
+  raw.split(";").map((part) => sameName(decodeLoosely(part.split("=", 1)[0]!)));
+
+/** What cannot be decoded stays as it is. The characters of the result are bytes. */
+export const decodeLoosely = (text: string): string =>
+  text
+    .replaceAll("+", " ")
+    .replaceAll(/%([0-9A-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
+/** The target with one parameter more, in the place of `replaced` where there is one. */
+export function withParameter(
+  { path, pieces = [] }: SplitPath,
+  name: string,
+  value: string,
+  replaced: QueryPiece | undefined,
+): string {
+  const own = `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  const sent = pieces.filter(({ raw }) => raw !== "" || pieces.length > 1);
+  const kept = sent.map((piece) => (piece === replaced ? own : piece.raw));
+  return `${path}?${(replaced === undefined ? [...kept, own] : kept).join("&")}`;
+}
