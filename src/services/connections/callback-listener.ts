@@ -1,0 +1,93 @@
+/**
+ * Listens on loopback for the one request that ends a sign-in. It answers that request once, and everything else
+ * with 404; then it is gone.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { callbackPage, pageHeaders } from "./callback-page.ts";
+import { redirectPath, redirectUri } from "./redirect-address.ts";
+
+export interface CallbackOutcome {
+  readonly isConnected: boolean;
+  readonly message: string;
+}
+
+export interface CallbackOptions {
+  readonly state: string;
+  readonly port: number | undefined;
+  /** Called at most once, with the redirect address and the query that came. Never fails. */
+  readonly onAnswer: (answer: URL) => Promise<CallbackOutcome>;
+}
+
+export interface CallbackListener {
+  readonly redirectUri: string;
+  close(): void;
+}
+
+export async function openCallbackListener(options: CallbackOptions): Promise<CallbackListener> {
+  let isUsed = false;
+  const server = createServer({ maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 });
+  server.maxConnections = 16;
+  const port = await listen(server, options.port ?? 0);
+  server.on("request", (request, response) => {
+    const answer = isUsed ? undefined : answerOf(request, port, options.state);
+    if (answer === undefined) {
+      response.writeHead(404, { connection: "close" }).end();
+      return;
+    }
+    // SECURITY: before anything is awaited, so that a code which is sent twice is used once.
+    isUsed = true;
+    server.close();
+    void respond(response, options.onAnswer(answer));
+  });
+  return {
+    redirectUri: redirectUri(port),
+    close: () => {
+      isUsed = true;
+      server.close();
+      server.closeIdleConnections();
+    },
+  };
+}
+
+async function respond(response: ServerResponse, outcome: Promise<CallbackOutcome>): Promise<void> {
+  const { isConnected, message } = await outcome;
+  response.writeHead(isConnected ? 200 : 400, pageHeaders).end(callbackPage(isConnected, message));
+}
+
+/** The answer of the sign-in, if this request is one. */
+function answerOf(request: IncomingMessage, port: number, state: string): URL | undefined {
+  // SECURITY: a web page can make the browser ask this port under a name of its own (DNS rebinding); the Host tells.
+  if (request.method !== "GET" || request.headers.host !== `127.0.0.1:${port}`) return undefined;
+  const answer = new URL(redirectUri(port));
+  const target = request.url ?? "";
+  const mark = target.indexOf("?");
+  if (mark < 0 || target.slice(0, mark) !== redirectPath) return undefined;
+  answer.search = target.slice(mark);
+  const states = answer.searchParams.getAll("state");
+  // SECURITY: without the state anybody could end the sign-in with a code of theirs (login CSRF).
+  return states.length === 1 && isSame(states[0]!, state) ? answer : undefined;
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(
+        new AgentBoxError("connection.failed", `The browser cannot come back to port ${port} of this host.`, {
+          hint:
+            systemCode(error) === "EADDRINUSE"
+              ? "Another program, or another sign-in, uses the port. End it, or use --device."
+              : "Use --device.",
+        }),
+      ),
+    );
+    server.listen(port, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
