@@ -5,9 +5,11 @@ import type {
   ControlMethod,
   ControlRequest,
   Health,
+  HeldSecrets,
   StreamOp,
 } from "../contract/link/messages.ts";
 import { boxPaths } from "../contract/box-paths.ts";
+import { boxEnv } from "./box-config.ts";
 import { linkProtocol } from "../contract/link/protocol.ts";
 import { Activity } from "./activity.ts";
 import { Connection } from "./connection.ts";
@@ -41,19 +43,20 @@ export class Boxd {
   readonly #services: Services;
   readonly #control: HostControl;
   #network: BoxNetwork | undefined;
+  #sshAgent: { close(): unknown } | undefined;
   #hooks: HooksFile | undefined;
   #healthTimer: NodeJS.Timeout | undefined;
   #isStopping = false;
 
   constructor(config: BoxdConfig, socketPath: string, onExit: () => void) {
-    this.#config = config;
+    this.#config = { ...config, env: { ...config.env } };
     this.#socketPath = socketPath;
     this.#onExit = onExit;
-    this.#sessions = new Sessions(config, this.#activity, (session) => {
+    this.#sessions = new Sessions(this.#config, this.#activity, (session) => {
       this.#control.send({ type: "session.ended", session: session.status });
       this.#healthSoon();
     });
-    this.#services = new Services(config, (service) => {
+    this.#services = new Services(this.#config, (service) => {
       this.#control.send({ type: "service.changed", service: service.status });
       this.#healthSoon();
     });
@@ -71,8 +74,21 @@ export class Boxd {
   /** The network first: the host may run a command as soon as it hears of the box. */
   async start(): Promise<void> {
     if (this.#config.network) await this.#openNetwork(this.#config.network);
+    if (this.#config.sshAgent) await this.#openSshAgent(this.#config.sshAgent);
     this.#control.dial();
-    this.#services.start();
+    if (!this.#config.awaitsSecrets) this.#services.start();
+  }
+
+  /** SECURITY: variables are kept in this process alone; a file is in a file system that has no disk. */
+  async #putSecrets({ env, files }: HeldSecrets): Promise<void> {
+    if (files.length > 0) {
+      const { writeSecretFiles } = await import("./secret-files.ts");
+      await writeSecretFiles(files);
+    }
+    Object.assign(this.#config.env, env);
+    // A daemon that was killed half-way sends them again; what runs already is left as it is.
+    if (this.#config.awaitsSecrets) this.#services.start();
+    this.#config.awaitsSecrets = false;
   }
 
   /** A box whose network does not come up has none: it says so and goes on. */
@@ -87,6 +103,19 @@ export class Boxd {
     }
   }
 
+  async #openSshAgent({ socket, knownHosts }: NonNullable<BoxdConfig["sshAgent"]>): Promise<void> {
+    try {
+      const { openSshAgentSocket } = await import("./network/ssh-agent-socket.ts");
+      this.#sshAgent = await openSshAgentSocket(socket, this.#socketPath);
+      // The second of the files that ssh looks into, so that the first stays the agent's own.
+      const file = { path: ".ssh/known_hosts2", text: knownHosts, how: "replace" } as const;
+      const { seedHome } = await import("./seed-home.ts");
+      await seedHome([file], {}, boxEnv(this.#config)["HOME"]);
+    } catch (error) {
+      process.stderr.write(`boxd: keys for ssh are not whole: ${messageOf(error)}\n`);
+    }
+  }
+
   /** Ends everything in the box: asks, waits, kills. */
   async shutdown(graceMs: number, isDone: () => void = () => undefined): Promise<void> {
     if (this.#isStopping) return;
@@ -94,6 +123,7 @@ export class Boxd {
     await stopAll(this.#sessions, this.#services, graceMs);
     isDone();
     this.#network?.close();
+    this.#sshAgent?.close();
     this.#hooks?.close();
     clearTimeout(this.#healthTimer);
     await this.#control.close();
@@ -135,6 +165,9 @@ export class Boxd {
         return {};
       case "health":
         return this.#health();
+      case "secrets.put":
+        await this.#putSecrets(request.params);
+        return {};
       case "network.ports":
         await this.#network?.setPorts(request.params.ports);
         return {};

@@ -17,7 +17,7 @@ const steadyMs = 60_000;
 export class Service implements ProgramSink {
   readonly spec: ServiceSpec;
   readonly ring = new OutputRing();
-  readonly #program: ProgramSpec;
+  readonly #config: BoxdConfig;
   readonly #onChange: (service: Service) => void;
   #state: ServiceStatus["state"] = "waiting";
   #message = "";
@@ -35,8 +35,7 @@ export class Service implements ProgramSink {
   constructor(spec: ServiceSpec, config: BoxdConfig, onChange: (service: Service) => void) {
     this.spec = spec;
     this.#onChange = onChange;
-    const cwd = resolve(config.workspace, spec.cwd ?? ".");
-    this.#program = { argv: spec.argv, env: boxEnv(config, spec.env), cwd };
+    this.#config = config;
   }
 
   get state(): ServiceStatus["state"] {
@@ -66,15 +65,16 @@ export class Service implements ProgramSink {
   async start(): Promise<void> {
     this.#failure = "";
     this.#become("starting");
+    const program = this.#program();
     let watch: ReadinessWatch;
     try {
-      watch = watchReadiness(this.spec, this.#program, {
+      watch = watchReadiness(this.spec, program, {
         ready: () => this.#ready(),
         late: () => this.#late(),
       });
       this.#cancelReadiness = watch.cancel;
       this.#onText = watch.output;
-      this.#running = await startWithPipes(this.#program, this);
+      this.#running = await startWithPipes(program, this);
     } catch (error) {
       this.#failure = messageOf(error);
       this.#over({ code: null, signal: null });
@@ -116,6 +116,12 @@ export class Service implements ProgramSink {
   ended(end: ProgramEnd): void {
     this.#running = undefined;
     this.#over(end);
+  }
+
+  /** When it starts and not before: the box may have been given variables since it booted. */
+  #program(): ProgramSpec {
+    const { argv, env, cwd = "." } = this.spec;
+    return { argv, env: boxEnv(this.#config, env), cwd: resolve(this.#config.workspace, cwd) };
   }
 
   #ready(): void {

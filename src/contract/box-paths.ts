@@ -7,6 +7,8 @@ export const boxPaths = {
   config: "/run/agentbox/box.json",
   /** As old as the workspace was when the box got it: what is newer is the box's own work. */
   sealed: "/run/agentbox/sealed",
+  /** A small file system in memory, for secrets that the box holds itself; only the box's user looks into it. */
+  secrets: "/run/secrets",
   tools: "/opt/agentbox",
   node: "/opt/agentbox/bin/node",
   boxd: "/opt/agentbox/boxd/boxd.js",
@@ -14,6 +16,8 @@ export const boxPaths = {
   /** Agents from the tool store, each under its name. */
   agents: "/opt/agentbox/agents",
   skills: "/opt/agentbox/skills",
+  /** In a directory of boxd's own; the box's /tmp is memory, so nothing of it outlives a start. */
+  sshAgent: "/tmp/.agentbox-ssh/agent.sock",
   /** Agents' hooks append one JSON object a line; boxd passes the lines on. */
   hooksFile: "/home/agent/.agentbox/hooks.jsonl",
 } as const;

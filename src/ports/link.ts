@@ -6,6 +6,7 @@ import type { BoxOwner, MainSession } from "../contract/box.ts";
 import type {
   BoxdConfig,
   Health,
+  HeldSecrets,
   ServiceStatus,
   SessionStart,
   SessionStatus,
@@ -68,6 +69,8 @@ export interface BoxLink extends AsyncDisposable {
   shutdown(graceMs: number): Promise<void>;
   /** A paused box is silent; while it is paused, silence does not count as lost. */
   setPaused(isPaused: boolean): void;
+  /** Hands over the secrets that the box holds; what it starts from then on has them, waiting services included. */
+  putSecrets(secrets: HeldSecrets): Promise<void>;
   /** From now on boxd stands for the names of the policy on these ports. */
   setPorts(ports: readonly number[]): Promise<void>;
 }

@@ -204,7 +204,15 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
     assert.match(report.etc["resolv.conf"]!, /^nameserver 127\.0\.0\.1$/m);
   }),
   inside("writes into its own places and nowhere else", async (context) => {
-    const own = ["/workspace/x", "/home/agent/x", "/tmp/x", "/var/tmp/x", "/dev/shm/x", "/dev/null"];
+    const own = [
+      "/workspace/x",
+      "/home/agent/x",
+      "/tmp/x",
+      "/var/tmp/x",
+      "/dev/shm/x",
+      "/dev/null",
+      `${boxPaths.secrets}/x`,
+    ];
     const denied = [
       "/x",
       "/usr/x",
@@ -226,6 +234,23 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
     for (const path of denied) assert.notEqual(report.writes[path], "ok", path);
     assert.equal(await readFile(join(box.dirs.home, "x"), "utf8"), "x");
     await assert.rejects(access(join(box.dirs.link, "x")));
+  }),
+  inside("keeps what it holds at /run/secrets in memory, little of it, and for itself", async (context) => {
+    const script = `const fs = require("node:fs");
+    const { type, blocks, bsize } = fs.statfsSync("${boxPaths.secrets}");
+    const { mode, uid } = fs.statSync("${boxPaths.secrets}");
+    fs.writeFileSync("${boxPaths.secrets}/canary", "canary-of-a-secret");
+    fs.writeFileSync("/workspace/looked", JSON.stringify({ type, bytes: blocks * bsize, mode: mode & 0o7777, uid }));
+    setInterval(() => undefined, 1000);`;
+    const box = await context.makeBox("holding", { script });
+    await context.runtime.start(box);
+    const tmpfsMagic = 0x01021994;
+    assert.deepEqual(JSON.parse(await waitForFile(box, "looked")), {
+      type: tmpfsMagic,
+      bytes: 2 ** 20,
+      mode: 0o700,
+      uid: boxUser.uid,
+    });
   }),
   inside("gets the mounts it was given, read-only unless said otherwise", async (context) => {
     const shared = join(context.boxesDir, "..", "shared");

@@ -8,6 +8,8 @@
  * - Every method can be repeated. `stop` of a stopped box, `remove` of a box that is gone, `start` of a running
  *   one: each does nothing and succeeds.
  * - What cannot be enforced is reported by `probe` and by `isolation`, never silently dropped.
+ * - A box has a file system in memory at /run/secrets, of at most 1 MiB, into which only its own user looks and of
+ *   which nothing is left on any disk of the host when it ends.
  * - A box never runs as the host's root, has no network but its own loopback, and sees only `dirs`, `mounts`,
  *   `tools` and a read-only system.
  */

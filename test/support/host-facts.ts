@@ -47,3 +47,6 @@ export function readEnviron(pid: number): readonly string[] {
 }
 
 export const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
+
+export const whyNoSshClient = (): string | undefined =>
+  hasProgram("ssh-agent") && hasProgram("ssh-keygen") ? undefined : "openssh-client is not installed";

@@ -42,24 +42,46 @@ function startServer(
 export const whyNoSshServer = (): string | undefined =>
   hasProgram("sshd") && hasProgram("ssh-keygen") ? undefined : "openssh-server is not installed";
 
-/** An OpenSSH server at ssh.test that gives out repositories and nothing else. Returns the private key that it lets in. */
-export async function startSshServer(network: TestNetwork): Promise<Server & { readonly key: string }> {
-  const directory = join(network.directory, "ssh");
+export interface SshServer extends Server {
+  /** The private key that it lets in. */
+  readonly key: string;
+  readonly publicKey: string;
+  /** Its own key, as a known_hosts file has it behind the name. */
+  readonly hostKey: string;
+}
+
+export interface SshServerOptions {
+  readonly name?: string;
+  readonly address?: string;
+  /** A public key that it lets in beside its own. */
+  readonly letsIn?: string;
+  /** What every session runs. */
+  readonly command?: string;
+}
+
+/** An OpenSSH server at ssh.test that gives out repositories and nothing else, unless told what to run instead. */
+export async function startSshServer(
+  network: TestNetwork,
+  { name: place = "ssh", address = addresses.web, letsIn = "", command }: SshServerOptions = {},
+): Promise<SshServer> {
+  const directory = join(network.directory, place);
   mkdirSync(directory, { mode: 0o700 });
   for (const name of ["host", "client"])
     await must(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", join(directory, name)]);
+  const read = (file: string) => readFileSync(join(directory, file), "utf8");
+  writeFileSync(join(directory, "lets-in"), `${read("client.pub")}${letsIn}`);
   mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
   const config = [
-    `ListenAddress ${addresses.web}`,
+    `ListenAddress ${address}`,
     `HostKey ${join(directory, "host")}`,
-    `AuthorizedKeysFile ${join(directory, "client.pub")}`,
+    `AuthorizedKeysFile ${join(directory, "lets-in")}`,
     `PidFile none`,
     "StrictModes no",
     "UsePAM no",
     "PasswordAuthentication no",
     "PermitRootLogin prohibit-password",
     // SECURITY: whoever holds the key may read repositories, and gets no shell on this machine.
-    'ForceCommand git-shell -c "$SSH_ORIGINAL_COMMAND"',
+    `ForceCommand ${command ?? 'git-shell -c "$SSH_ORIGINAL_COMMAND"'}`,
     "AllowTcpForwarding no",
     "",
   ];
@@ -69,7 +91,7 @@ export async function startSshServer(network: TestNetwork): Promise<Server & { r
     if (/fatal|error|not supported/i.test(server.output())) throw new Error(server.output());
     return server.output().includes("Server listening");
   });
-  return { ...server, key: readFileSync(join(directory, "client"), "utf8") };
+  return { ...server, key: read("client"), publicKey: read("client.pub"), hostKey: read("host.pub").trim() };
 }
 
 const postgresPrograms = (): string | undefined => {

@@ -21,6 +21,10 @@ export interface BoxdConfig {
   services: ServiceSpec[];
   /** TCP ports on which boxd stands for the names of the policy; without it the box has no way out. */
   network?: { ports: number[] } | undefined;
+  /** Services wait until the host has sent the secrets that the box holds. SECURITY: this file has none of them. */
+  awaitsSecrets?: boolean | undefined;
+  /** Only in a box with a key to use: where programs find the agent, and the host keys of the key's servers. */
+  sshAgent?: { socket: string; knownHosts: string } | undefined;
 }
 
 /** First frame of every connection, from boxd. */
@@ -37,7 +41,7 @@ export const Hello = z.discriminatedUnion("role", [
   z.strictObject({
     role: z.literal("gate"),
     protocol: z.int(),
-    via: z.enum(["tcp", "proxy"]),
+    via: z.enum(["tcp", "proxy", "ssh-agent"]),
     host: z.string().max(255).optional(),
     port: z.int().min(1).max(65_535).optional(),
     program: z.string().max(64).optional(),
@@ -153,6 +157,13 @@ export interface SessionStart {
   hasHooks?: boolean | undefined;
 }
 
+/** What a box holds itself: over the link only, and from there on in its memory only. */
+export interface HeldSecrets {
+  readonly env: Readonly<Record<string, string>>;
+  /** Absolute paths below `boxPaths.secrets`. */
+  readonly files: readonly { readonly path: string; readonly base64: string }[];
+}
+
 /** Host → boxd. A request is answered once, with its id. */
 export type ControlRequest =
   | { type: "open"; id: string; op: StreamOp }
@@ -161,6 +172,7 @@ export type ControlRequest =
   | { type: "request"; id: number; method: "session.signal"; params: { session: string; signal: string } }
   | { type: "request"; id: number; method: "health"; params: Record<string, never> }
   | { type: "request"; id: number; method: "network.ports"; params: { ports: number[] } }
+  | { type: "request"; id: number; method: "secrets.put"; params: HeldSecrets }
   | { type: "request"; id: number; method: "shutdown"; params: { graceMs: number } };
 export type ControlMethod = Extract<ControlRequest, { type: "request" }>["method"];
 

@@ -10,6 +10,7 @@ import type { MainSession } from "../../contract/box.ts";
 import {
   Health,
   Hello,
+  type HeldSecrets,
   type SessionStart,
   SessionStatus,
   type StreamOp,
@@ -183,6 +184,10 @@ export class HostBoxLink implements BoxLink {
 
   async setPorts(ports: readonly number[]): Promise<void> {
     await this.#connected().request("network.ports", { ports: [...ports] }, requestMs);
+  }
+
+  async putSecrets(secrets: HeldSecrets): Promise<void> {
+    await this.#connected().request("secrets.put", secrets, requestMs);
   }
 
   setPaused(isPaused: boolean): void {

@@ -36,7 +36,10 @@ export async function removeBuild(): Promise<void> {
 
 export interface BoxOptions {
   readonly services?: readonly ServiceSpec[];
+  readonly awaitsSecrets?: boolean;
   readonly listener?: LinkListener;
+  /** Below the box's directory. */
+  readonly sshAgent?: string;
 }
 
 export class FixtureBox implements AsyncDisposable {
@@ -69,6 +72,11 @@ export class FixtureBox implements AsyncDisposable {
     return box;
   }
 
+  get sshAgent(): string | undefined {
+    const { sshAgent } = this.#options;
+    return sshAgent === undefined ? undefined : join(this.dir, sshAgent);
+  }
+
   get socketPath(): string {
     return join(this.linkDir, "link.sock");
   }
@@ -84,6 +92,8 @@ export class FixtureBox implements AsyncDisposable {
         workspace: this.workspace,
         env: { HOME: this.dir, FROM_CONFIG: "yes" },
         services: [...(this.#options.services ?? [])],
+        awaitsSecrets: this.#options.awaitsSecrets,
+        sshAgent: this.sshAgent === undefined ? undefined : { socket: this.sshAgent, knownHosts: "a key\n" },
       },
       listener: this.#options.listener ?? {},
     });

@@ -104,6 +104,7 @@ describe("a hello that is none costs the connection", () => {
       "no host": hello({ host: undefined }),
       "no port": hello({ port: undefined }),
       "a proxy with a host": hello({ via: "proxy" }),
+      "an agent with a host": hello({ via: "ssh-agent" }),
       "one key too many": hello({ allow: true }),
       "another way": hello({ via: "udp" }),
       "a program that is too long": hello({ program: "x".repeat(65) }),

@@ -52,6 +52,7 @@ const networkScript =
 
 const mib = 2 ** 20;
 const shmBytes = 256 * mib;
+const secretBytes = mib;
 /** Memory-backed, therefore never more than half of what the box may use. */
 const tmpBytes = (memoryBytes: number | undefined): number =>
   Math.max(16 * mib, Math.min(2048 * mib, Math.floor((memoryBytes ?? Number.MAX_SAFE_INTEGER) / 2)));
@@ -157,6 +158,8 @@ function boxArgv(input: LaunchInput): readonly string[] {
     ),
     // SECURITY: read-only, so that the box cannot put another socket or a link where the host listens.
     ...bind("--ro-bind", dirs.link, boxPaths.run),
+    // After it, because the directory they are in would otherwise be made with the same narrow mode.
+    ...tmpfs(boxPaths.secrets, secretBytes, "0700"),
     ...bind("--ro-bind", tools.node, boxPaths.node),
     ...bind("--ro-bind", tools.boxd, `${boxPaths.tools}/boxd`),
     ...Object.entries(tools.agents ?? {}).flatMap(([agent, directory]) =>
@@ -180,9 +183,9 @@ const bind = (how: "--bind" | "--ro-bind", source: string, target: string): read
   target,
 ];
 
-const tmpfs = (target: string, bytes: number): readonly string[] => [
+const tmpfs = (target: string, bytes: number, mode = "1777"): readonly string[] => [
   "--perms",
-  "1777",
+  mode,
   "--size",
   String(bytes),
   "--tmpfs",

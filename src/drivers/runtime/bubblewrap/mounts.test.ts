@@ -19,6 +19,7 @@ const reserved = [
   "/lib64",
   "/opt/agentbox",
   "/run/agentbox",
+  "/run/secrets",
 ];
 
 describe("mount targets", () => {

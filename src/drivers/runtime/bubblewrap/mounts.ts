@@ -11,7 +11,7 @@ import type { BoxDirs } from "../../../ports/runtime.ts";
 import type { Guarded } from "./guard.ts";
 
 /** Nothing is mounted at, below or above these. */
-const reservedTargets = [...systemDirs, boxPaths.tools, boxPaths.run];
+const reservedTargets = [...systemDirs, boxPaths.tools, boxPaths.run, boxPaths.secrets];
 /** Nothing is mounted at or above these; below them is allowed. */
 const ownTargets = [boxPaths.home, boxPaths.workspace, "/tmp", "/var/tmp"];
 

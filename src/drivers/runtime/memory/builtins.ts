@@ -15,6 +15,7 @@ type Start = (
   args: readonly string[],
   write: (chunk: Uint8Array) => void,
   end: (code: number) => void,
+  env: Readonly<Record<string, string>>,
 ) => Partial<Builtin>;
 
 const text = new TextEncoder();
@@ -26,6 +27,12 @@ const commands: Record<string, Start> = {
   echo(args, write, end) {
     write(text.encode(`${args.join(" ")}\n`));
     end(0);
+    return {};
+  },
+  printenv([name = ""], write, end, env) {
+    const value = Object.hasOwn(env, name) ? env[name] : undefined;
+    if (value !== undefined) write(text.encode(`${value}\n`));
+    end(value === undefined ? 1 : 0);
     return {};
   },
   cat: (_args, write, end) => ({ input: write, endInput: () => end(0) }),
@@ -40,6 +47,7 @@ const commands: Record<string, Start> = {
 export function startBuiltin(
   argv: readonly string[],
   write: (chunk: Uint8Array) => void,
+  env: Readonly<Record<string, string>> = {},
 ): Builtin | undefined {
   const start = Object.hasOwn(commands, argv[0]!) ? commands[argv[0]!] : undefined;
   if (start === undefined) return undefined;
@@ -48,8 +56,7 @@ export function startBuiltin(
     finish = resolve;
   });
   const ignore = (): void => undefined;
-  const { input = ignore, endInput = ignore } = start(argv.slice(1), write, (code) =>
-    finish({ code, signal: null }),
-  );
+  const end = (code: number): void => finish({ code, signal: null });
+  const { input = ignore, endInput = ignore } = start(argv.slice(1), write, end, env);
   return { exit, input, endInput, kill: (signal) => finish({ code: null, signal }) };
 }

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { backoffMs } from "../../../base/backoff.ts";
-import { toAgentBoxError } from "../../../base/errors.ts";
+import { AgentBoxError, toAgentBoxError } from "../../../base/errors.ts";
 import {
   type ControlRequest,
   type ExecOp,
@@ -17,6 +17,8 @@ import {
 import { startBuiltin } from "./builtins.ts";
 import { dial, type LinkConnection } from "./link-connection.ts";
 import { SimulatedSessions } from "./sessions.ts";
+
+const noFiles = "The memory runtime has no files.";
 
 type Request = Extract<ControlRequest, { type: "request" }>;
 
@@ -46,6 +48,7 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
     services: [],
   });
 
+  const held: Record<string, string> = {};
   const answer = (request: Request): unknown => {
     switch (request.method) {
       case "health":
@@ -57,6 +60,10 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
         return {};
       case "session.signal":
         sessions.signal(request.params.session, request.params.signal);
+        return {};
+      case "secrets.put":
+        if (request.params.files.length > 0) throw new AgentBoxError("runtime.unsupported", noFiles);
+        Object.assign(held, request.params.env);
         return {};
       case "network.ports":
       case "shutdown":
@@ -70,7 +77,7 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
       attempt = 0;
       control?.send({ type: "health", health: health() });
     } else if (message.type === "open") {
-      openStream(path, message.id, message.op, sessions, streams);
+      openStream(path, message.id, message.op, { sessions, streams, held });
     } else if (message.type === "request") {
       try {
         control?.send({ type: "response", id: message.id, result: answer(message) });
@@ -111,13 +118,13 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
   };
 }
 
-function openStream(
-  path: string,
-  id: string,
-  op: StreamOp,
-  sessions: SimulatedSessions,
-  streams: Set<LinkConnection>,
-): void {
+interface BoxdState {
+  readonly sessions: SimulatedSessions;
+  readonly streams: Set<LinkConnection>;
+  readonly held: Readonly<Record<string, string>>;
+}
+
+function openStream(path: string, id: string, op: StreamOp, { sessions, streams, held }: BoxdState): void {
   let onInput = (_message: StreamInput): void => undefined;
   let onData = (_chunk: Uint8Array): void => undefined;
   let onEof = (): void => undefined;
@@ -139,7 +146,7 @@ function openStream(
   };
   switch (op.kind) {
     case "exec": {
-      const handlers = runExec(op, connection);
+      const handlers = runExec(op, connection, held);
       if (handlers) ({ onInput, onData, onEof } = handlers);
       break;
     }
@@ -165,7 +172,7 @@ function openStream(
       connection.send({
         type: "failed",
         code: "runtime.unsupported",
-        message: "The memory runtime has no files.",
+        message: noFiles,
       });
       connection.end();
       break;
@@ -178,10 +185,14 @@ interface ExecHandlers {
   readonly onEof: () => void;
 }
 
-function runExec(op: ExecOp, connection: LinkConnection): ExecHandlers | undefined {
+function runExec(
+  op: ExecOp,
+  connection: LinkConnection,
+  held: Readonly<Record<string, string>>,
+): ExecHandlers | undefined {
   const early: Uint8Array[] = [];
   let write = (chunk: Uint8Array): void => void early.push(chunk);
-  const builtin = startBuiltin(op.argv, (chunk) => write(chunk));
+  const builtin = startBuiltin(op.argv, (chunk) => write(chunk), { ...held, ...op.env });
   if (builtin === undefined) {
     connection.send({
       type: "failed",

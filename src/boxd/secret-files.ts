@@ -1,0 +1,13 @@
+import { basename, dirname } from "node:path";
+import type { HeldSecrets } from "../contract/link/messages.ts";
+import { SafeDirectory } from "./safe-directory.ts";
+
+/** Puts the files where the host says. What stands under the name already is replaced, and no link is written through. */
+export async function writeSecretFiles(files: HeldSecrets["files"]): Promise<void> {
+  for (const { path, base64 } of files) {
+    await using directory = await SafeDirectory.open(dirname(path));
+    await directory.replaceFile(basename(path), 0o600, (file) =>
+      file.writeFile(Buffer.from(base64, "base64")),
+    );
+  }
+}
