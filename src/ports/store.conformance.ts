@@ -8,6 +8,7 @@ import type { NewEvent } from "../contract/events.ts";
 import type { NewEgressRecord } from "../contract/network/egress.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
 import type { EgressQuery, Store, TrustRecord } from "./store.ts";
+import { secretCases } from "./store-secrets.conformance.ts";
 import { usageCases } from "./store-usage.conformance.ts";
 
 export interface StoreCase {
@@ -24,6 +25,7 @@ export const sampleBox = (name: string, change: Partial<Box> = {}): Box => ({
     budget: [],
     mcp: [],
     checks: [],
+    secrets: [],
     workspace: { mode: "empty", carry: "none" },
     runtime: "memory",
     resources: { required: [] },
@@ -268,7 +270,7 @@ const sampleRule = (id: string): NetworkRule => ({
   inspect: false,
 });
 
-const sampleEgress = (box: string, host: string, verdict: "allow" | "deny"): NewEgressRecord => ({
+export const sampleEgress = (box: string, host: string, verdict: "allow" | "deny"): NewEgressRecord => ({
   atMs: 1,
   box,
   incarnation: "i",
@@ -341,4 +343,5 @@ export const storeCases: readonly StoreCase[] = [
   ...trustCases,
   ...networkCases,
   ...usageCases,
+  ...secretCases,
 ];

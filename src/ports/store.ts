@@ -8,6 +8,7 @@ import type { EgressRecord, NewEgressRecord } from "../contract/network/egress.t
 import type { NewModelRecord, ModelRecord, UsageTotals } from "../contract/model/usage.ts";
 import type { ReviewEntry, ReviewKind, ReviewKinds } from "../contract/review/entry.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
+import type { GrantScope, SecretGrant } from "../contract/secret/grant.ts";
 
 export interface TrustRecord {
   /** Real path of the project whose manifest asked. */
@@ -29,6 +30,10 @@ export interface StoreChange {
   readonly untrust?: { readonly projectDir: string; readonly digest?: string | undefined };
   /** A person's yes for every box of a project; replaces a rule of the same id. */
   readonly grant?: ProjectGrant;
+  /** Replaces a grant of the same secret, scope and use. */
+  readonly grantSecret?: SecretGrant;
+  /** Takes back the grants of a secret: all of them, or those of one scope. A box's own go with the box. */
+  readonly revokeSecret?: { readonly secret: string; readonly scope?: GrantScope | undefined };
   /** Replaces an entry of the same box, kind and key. Those of a box go with it, but for its merges. */
   readonly review?: readonly ReviewEntry[];
   readonly events: readonly NewEvent[];
@@ -40,12 +45,29 @@ export interface ProjectGrant {
   readonly rule: NetworkRule;
 }
 
+export interface EventChain {
+  /** Events that are what was written, from the first one on; their number is the id of the last of them. */
+  readonly events: number;
+  /** Digest of the last of them; empty when there is none. */
+  readonly head: string;
+  /** The first event that is not what was written, or is missing. */
+  readonly brokenAt?: number | undefined;
+}
+
+/** What somebody noted of the log earlier: its last event then, and the digest of it. */
+export interface ChainMark {
+  readonly id: number;
+  readonly head: string;
+}
+
 export interface EgressQuery {
   /** Only records with a greater id. */
   readonly after?: number | undefined;
   readonly box?: string | undefined;
   readonly host?: string | undefined;
   readonly verdict?: "allow" | "deny" | undefined;
+  /** Only records about this secret; `true`: about any. */
+  readonly secret?: string | true | undefined;
   readonly limit: number;
   /** Newest first; the default is oldest first. */
   readonly newestFirst?: boolean | undefined;
@@ -88,12 +110,23 @@ export interface Store extends AsyncDisposable {
   findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined>;
   listTrust(): Promise<readonly TrustRecord[]>;
   listGrants(projectDir: string): Promise<readonly NetworkRule[]>;
+  /** Also those that have ended; in order of secret, scope and use. */
+  listSecretGrants(secret?: string): Promise<readonly SecretGrant[]>;
+  /**
+   * Reads the whole event log again. Each event carries a digest over itself and the digest of the one before, so a
+   * change, a hole or another order shows at the first event that is not what was written. A log that lost its end is
+   * still a chain: that shows only against a mark that was noted elsewhere before.
+   */
+  verifyEvents(mark?: ChainMark): Promise<EventChain>;
   /** In the order of their keys as numbers, or as texts. */
   listReview<K extends ReviewKind>(
     kind: K,
     of: { readonly incarnation?: string; readonly projectDir?: string },
   ): Promise<readonly ReviewKinds[K][]>;
-  /** The gate's decisions. Bounded for each box and verdict: the oldest of these go when there are too many. */
+  /**
+   * The gate's decisions. Bounded for each box and verdict, and apart from those for each secret they are about: the
+   * oldest of these go when there are too many.
+   */
   recordEgress(records: readonly NewEgressRecord[]): Promise<void>;
   /** Requests to models. They are what budgets and costs are counted from, so they are never dropped. */
   recordModel(records: readonly NewModelRecord[]): Promise<void>;

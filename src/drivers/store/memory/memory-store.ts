@@ -6,11 +6,14 @@ import { AgentBoxError } from "../../../base/errors.ts";
 import type { Box } from "../../../contract/box.ts";
 import type { BoxEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
+import type { SecretGrant } from "../../../contract/secret/grant.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
 import type { ReviewKind, ReviewKinds } from "../../../contract/review/entry.ts";
 import type {
+  ChainMark,
   EgressQuery,
+  EventChain,
   EventQuery,
   ModelQuery,
   ProjectGrant,
@@ -19,10 +22,11 @@ import type {
   TrustRecord,
   UsageGroup,
 } from "../../../ports/store.ts";
+import { EgressRecords } from "./egress-records.ts";
+import { EventLog } from "./event-log.ts";
 import { ModelRecords, sumOf } from "./model-records.ts";
 import { ReviewEntries } from "./review-entries.ts";
-
-const maxEgressRecords = 20_000;
+import { SecretGrants } from "./secret-grants.ts";
 
 interface StoredBox {
   readonly incarnation: string;
@@ -36,26 +40,24 @@ const byKey = (a: readonly [string, unknown], b: readonly [string, unknown]): nu
 export class MemoryStore implements Store {
   #boxes: ReadonlyMap<string, StoredBox> = new Map();
   #trust: ReadonlyMap<string, string> = new Map();
-  readonly #events: string[] = [];
+  readonly #events = new EventLog();
   readonly #grants = new Map<string, Map<string, string>>();
-  #egress: EgressRecord[] = [];
-  #egressTotal = 0;
+  readonly #egress = new EgressRecords();
   readonly #model = new ModelRecords();
   readonly #review = new ReviewEntries();
+  readonly #secretGrants = new SecretGrants();
 
   async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
     // Everything that can fail happens on copies; the assignments below cannot.
     const boxes = changedBoxes(this.#boxes, change);
     const trust = changedTrust(this.#trust, change);
-    const numbered = change.events.map((event, i) =>
-      JSON.stringify({ id: this.#events.length + i + 1, ...event, data: event.data }),
-    );
+    const numbered = this.#events.number(change.events);
     this.#boxes = boxes;
     this.#trust = trust;
     if (change.grant) this.#addGrant(change.grant);
     this.#review.change(change);
-    this.#events.push(...numbered);
-    return numbered.map((text) => JSON.parse(text) as BoxEvent);
+    this.#secretGrants.change(change);
+    return this.#events.append(numbered);
   }
 
   async findBox(name: string): Promise<Box | undefined> {
@@ -67,18 +69,16 @@ export class MemoryStore implements Store {
     return [...this.#boxes].sort(byKey).map(([, { text }]) => JSON.parse(text) as Box);
   }
 
-  async listEvents({ after = 0, box, type, limit, newestFirst }: EventQuery): Promise<readonly BoxEvent[]> {
-    const candidates = this.#events.slice(Math.max(0, after)).map((text) => JSON.parse(text) as BoxEvent);
-    if (newestFirst) candidates.reverse();
-    return candidates
-      .filter(
-        (event) => (box === undefined || event.box === box) && (type === undefined || event.type === type),
-      )
-      .slice(0, limit);
+  async listEvents(query: EventQuery): Promise<readonly BoxEvent[]> {
+    return this.#events.list(query);
   }
 
   async lastEventId(): Promise<number> {
-    return this.#events.length;
+    return this.#events.lastId;
+  }
+
+  async verifyEvents(mark?: ChainMark): Promise<EventChain> {
+    return this.#events.verify(mark);
   }
 
   async findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined> {
@@ -95,31 +95,16 @@ export class MemoryStore implements Store {
     return grants.map(([, text]) => JSON.parse(text) as NetworkRule);
   }
 
+  async listSecretGrants(secret?: string): Promise<readonly SecretGrant[]> {
+    return this.#secretGrants.list(secret);
+  }
+
   async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {
-    for (const record of records) this.#egress.push({ id: ++this.#egressTotal, ...record });
-    const kept = new Map<string, number>();
-    // From the newest on, each box and verdict up to its share.
-    this.#egress = this.#egress
-      .reverse()
-      .filter(({ box, verdict }) => {
-        const count = (kept.get(`${box} ${verdict}`) ?? 0) + 1;
-        kept.set(`${box} ${verdict}`, count);
-        return count <= maxEgressRecords;
-      })
-      .reverse();
+    this.#egress.add(records);
   }
 
   async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {
-    const { after = 0, box, host, verdict } = query;
-    const hits = this.#egress.filter(
-      (record) =>
-        record.id > after &&
-        (box === undefined || record.box === box) &&
-        (host === undefined || record.host === host) &&
-        (verdict === undefined || record.verdict === verdict),
-    );
-    if (query.newestFirst) hits.reverse();
-    return hits.slice(0, query.limit);
+    return this.#egress.list(query);
   }
 
   async recordModel(records: readonly NewModelRecord[]): Promise<void> {
@@ -162,7 +147,7 @@ export class MemoryStore implements Store {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#boxes = new Map();
     this.#trust = new Map();
-    this.#events.length = 0;
+    this.#events.clear();
   }
 }
 

@@ -57,7 +57,10 @@ function checkOrigin(db: Sqlite, path: string, version: number): void {
 function migrate(db: Sqlite): void {
   db.exec("BEGIN IMMEDIATE");
   try {
-    for (const step of migrations.slice(readPragma(db, "user_version"))) db.exec(step);
+    for (const step of migrations.slice(readPragma(db, "user_version"))) {
+      if (typeof step === "string") db.exec(step);
+      else step(db);
+    }
     db.exec(`PRAGMA application_id = ${applicationId}`);
     db.exec(`PRAGMA user_version = ${migrations.length}`);
     db.exec("COMMIT");

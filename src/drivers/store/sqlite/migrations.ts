@@ -2,7 +2,13 @@
  * The shape of the store, one numbered step after the other. A step that has been released is never edited; a
  * change is a new step. `user_version` of the file says how many have been applied.
  */
-export const migrations: readonly string[] = [
+import { chainOldEvents } from "./chain-old-events.ts";
+import type { Sqlite } from "./database.ts";
+
+/** Statements, or what statements alone cannot do; both run inside the one transaction. */
+export type Migration = string | ((db: Sqlite) => void);
+
+export const migrations: readonly Migration[] = [
   `
   CREATE TABLE boxes (
     name TEXT PRIMARY KEY,
@@ -97,6 +103,36 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX review_by_box ON review (box);
   CREATE INDEX review_by_project ON review (project_dir) WHERE project_dir IS NOT NULL;
+  `,
+  `
+  CREATE TABLE secret_grants (
+    secret TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    use TEXT NOT NULL,
+    -- Of a grant for one box.
+    box TEXT,
+    value TEXT NOT NULL,
+    PRIMARY KEY (secret, scope, use)
+  ) STRICT;
+  CREATE INDEX secret_grants_by_box ON secret_grants (box) WHERE box IS NOT NULL;
+
+  -- Records are not checked again when they are read, so boxes from before have the list from here on.
+  UPDATE boxes SET box = json_set(box, '$.spec.secrets', json('[]'))
+    WHERE json_type(box, '$.spec.secrets') IS NULL;
+
+  ALTER TABLE egress ADD COLUMN secret TEXT;
+  DROP INDEX egress_by_box;
+  CREATE INDEX egress_by_share ON egress (box, verdict, secret, id);
+  CREATE INDEX egress_by_box ON egress (box, id);
+  CREATE INDEX egress_by_secret ON egress (secret, id) WHERE secret IS NOT NULL;
+
+  ALTER TABLE events ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+  DROP TRIGGER events_never_change;
+  `,
+  chainOldEvents,
+  `
+  CREATE TRIGGER events_never_change BEFORE UPDATE ON events
+    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
   `,
 ];
 

@@ -40,7 +40,7 @@ describe("requests to models in SQLite", () => {
     const db = new Database(path());
     const plans: string[] = [];
     const table = new ModelTable({
-      run: () => undefined,
+      run: () => 0,
       rows: (sql, values) => {
         const steps = db
           .prepare(`EXPLAIN QUERY PLAN ${sql}`)

@@ -9,12 +9,7 @@ import {
   type UsageTotals,
 } from "../../../contract/model/usage.ts";
 import type { ModelQuery, UsageGroup } from "../../../ports/store.ts";
-
-/** The store's own way to its file, with its statements and its errors. */
-export interface SqlAccess {
-  rows<Row>(sql: string, values: readonly unknown[]): Row[];
-  run(sql: string, values: readonly unknown[]): void;
-}
+import type { SqlAccess } from "./sql-access.ts";
 
 const columns = [
   "at_ms",

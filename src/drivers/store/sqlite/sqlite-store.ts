@@ -5,13 +5,16 @@
  */
 import { AgentBoxError } from "../../../base/errors.ts";
 import type { Box } from "../../../contract/box.ts";
-import type { BoxEvent, NewEvent } from "../../../contract/events.ts";
+import type { BoxEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
 import type { ReviewKind, ReviewKinds } from "../../../contract/review/entry.ts";
+import type { SecretGrant } from "../../../contract/secret/grant.ts";
 import type {
+  ChainMark,
   EgressQuery,
+  EventChain,
   EventQuery,
   ModelQuery,
   Store,
@@ -20,23 +23,27 @@ import type {
   UsageGroup,
 } from "../../../ports/store.ts";
 import type { Sqlite, Statement } from "./database.ts";
+import { EgressTable } from "./egress-table.ts";
+import { EventTable } from "./event-table.ts";
 import { ModelTable } from "./model-table.ts";
+import { SecretGrantTable } from "./secret-grant-table.ts";
+import type { SqlAccess } from "./sql-access.ts";
 import { storeError } from "./store-errors.ts";
 
-type EventRow = [number, number, BoxEvent["type"], string | null, string | null, string];
 type TrustRow = [string, string, string, number];
-
-/** Of one box and one verdict; about 6 MB. */
-const maxEgressRecords = 20_000;
 
 export class SqliteStore implements Store {
   readonly #db: Sqlite;
   readonly #path: string;
   readonly #statements = new Map<string, Statement>();
-  readonly #model = new ModelTable({
+  readonly #sql: SqlAccess = {
     rows: (sql, values) => this.#rows(sql, values),
     run: (sql, values) => this.#run(sql, values),
-  });
+  };
+  readonly #events = new EventTable(this.#sql);
+  readonly #egress = new EgressTable(this.#sql);
+  readonly #model = new ModelTable(this.#sql);
+  readonly #secretGrants = new SecretGrantTable(this.#sql);
 
   constructor(db: Sqlite, path: string) {
     this.#db = db;
@@ -49,7 +56,8 @@ export class SqliteStore implements Store {
       this.#changeTrust(change);
       this.#changeGrants(change);
       this.#changeReview(change);
-      return change.events.map((event) => this.#append(event));
+      this.#secretGrants.change(change);
+      return this.#events.append(change.events);
     });
   }
 
@@ -65,24 +73,15 @@ export class SqliteStore implements Store {
   }
 
   async listEvents(query: EventQuery): Promise<readonly BoxEvent[]> {
-    const where = ["id > ?"];
-    const values: unknown[] = [query.after ?? 0];
-    if (query.box !== undefined) {
-      where.push("box = ?");
-      values.push(query.box);
-    }
-    if (query.type !== undefined) {
-      where.push("type = ?");
-      values.push(query.type);
-    }
-    const order = query.newestFirst ? "DESC" : "ASC";
-    const sql = `SELECT id, at_ms, type, box, incarnation, data FROM events
-      WHERE ${where.join(" AND ")} ORDER BY id ${order} LIMIT ?`;
-    return this.#rows<EventRow>(sql, [...values, query.limit]).map(toEvent);
+    return this.#events.list(query);
   }
 
   async lastEventId(): Promise<number> {
-    return this.#rows<[number]>("SELECT coalesce(max(id), 0) FROM events", [])[0]![0];
+    return this.#events.lastId();
+  }
+
+  async verifyEvents(mark?: ChainMark): Promise<EventChain> {
+    return this.#events.verify(mark);
   }
 
   async findTrust(projectDir: string, digest: string): Promise<TrustRecord | undefined> {
@@ -101,35 +100,16 @@ export class SqliteStore implements Store {
     return this.#rows<[string]>(sql, [projectDir]).map(([text]) => JSON.parse(text) as NetworkRule);
   }
 
-  async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {
-    this.#transaction(() => {
-      for (const record of records) {
-        const values = [record.box, record.host, record.verdict, JSON.stringify(record)];
-        this.#run("INSERT INTO egress (box, host, verdict, record) VALUES (?, ?, ?, ?)", values);
-      }
-      for (const box of new Set(records.map((record) => record.box))) this.#boundEgress(box);
-    });
+  async listSecretGrants(secret?: string): Promise<readonly SecretGrant[]> {
+    return this.#secretGrants.list(secret);
   }
 
-  /** SECURITY: each box has its own share, and so has each verdict: a flood of denials pushes out only itself. */
-  #boundEgress(box: string): void {
-    for (const verdict of ["allow", "deny"]) {
-      const sql = `DELETE FROM egress WHERE box = ? AND verdict = ? AND id <= (SELECT id FROM egress
-        WHERE box = ? AND verdict = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`;
-      this.#run(sql, [box, verdict, box, verdict, maxEgressRecords]);
-    }
+  async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {
+    this.#transaction(() => this.#egress.add(records));
   }
 
   async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {
-    const { box = null, host = null, verdict = null } = query;
-    const order = query.newestFirst ? "DESC" : "ASC";
-    const sql = `SELECT id, record FROM egress WHERE id > ? AND (? IS NULL OR box = ?) AND (? IS NULL OR host = ?)
-      AND (? IS NULL OR verdict = ?) ORDER BY id ${order} LIMIT ?`;
-    const values = [query.after ?? 0, box, box, host, host, verdict, verdict, query.limit];
-    return this.#rows<[number, string]>(sql, values).map(([id, text]) => ({
-      id,
-      ...(JSON.parse(text) as NewEgressRecord),
-    }));
+    return this.#egress.list(query);
   }
 
   async recordModel(records: readonly NewModelRecord[]): Promise<void> {
@@ -237,14 +217,6 @@ export class SqliteStore implements Store {
     }
   }
 
-  #append(event: NewEvent): BoxEvent {
-    const data = JSON.stringify(event.data);
-    const sql = `INSERT INTO events (at_ms, type, box, incarnation, data) VALUES (?, ?, ?, ?, ?) RETURNING id`;
-    const values = [event.atMs, event.type, event.box ?? null, event.incarnation ?? null, data];
-    const [id] = this.#all<[number]>(sql, values)[0]!;
-    return toEvent([id, event.atMs, event.type, event.box ?? null, event.incarnation ?? null, data]);
-  }
-
   #rows<Row>(sql: string, values: readonly unknown[]): Row[] {
     return this.#guard(() => this.#all<Row>(sql, values));
   }
@@ -283,15 +255,6 @@ const nameTaken = (name: string): AgentBoxError =>
 
 const boxGone = (name: string): AgentBoxError =>
   new AgentBoxError("box.not_found", `The box "${name}" has been removed.`, { facts: { box: name } });
-
-const toEvent = ([id, atMs, type, box, incarnation, data]: EventRow): BoxEvent => ({
-  id,
-  atMs,
-  type,
-  ...(box === null ? {} : { box }),
-  ...(incarnation === null ? {} : { incarnation }),
-  data: JSON.parse(data) as BoxEvent["data"],
-});
 
 const toTrust = ([projectDir, digest, requests, grantedAtMs]: TrustRow): TrustRecord => ({
   projectDir,
