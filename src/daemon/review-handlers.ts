@@ -2,6 +2,7 @@
 import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
 import { forkBox, freeName } from "../core/review/fresh-box.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../core/review/merge-work.ts";
+import { pushWork } from "../core/review/push-work.ts";
 import { findSubject, listCheckpoints, openSubject, readReview } from "../core/review/read-review.ts";
 import { restoreCheckpoint } from "../core/review/restore-checkpoint.ts";
 import { runChecks } from "../core/review/run-checks.ts";
@@ -22,6 +23,7 @@ type ReviewRoute =
   | "runChecks"
   | "mergeWork"
   | "undoMerge"
+  | "pushWork"
   | "discardWork"
   | "exportWork";
 
@@ -77,6 +79,7 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
   }),
   runChecks: async ({ deps, params }) => ({ checks: [...(await runChecks(deps.core, params["box"]!))] }),
   mergeWork: async ({ deps, params, body }) => ({ merge: await mergeWork(deps.core, params["box"]!, body) }),
+  pushWork: async ({ deps, params, body }) => ({ push: await pushWork(deps.core, params["box"]!, body) }),
   undoMerge: async ({ deps, body: { box, projectDir } }) => ({
     merge: await undoMerge(deps.core, { ...maybe("box", box), ...maybe("projectDir", projectDir) }),
   }),

@@ -39,6 +39,14 @@ export type MergeOutcome =
   | { readonly outcome: "dirty"; readonly paths: readonly string[] }
   | { readonly outcome: "nothing" };
 
+/** Commits in a git directory of ours, for as long as it is open. */
+export interface PreparedWork extends AsyncDisposable {
+  readonly outcome: "prepared";
+  readonly gitDir: string;
+  readonly commit: string;
+  readonly files: number;
+}
+
 export interface ExportOptions {
   /** The branch a bundle has, without `refs/heads/`; "agentbox/work" unless told. */
   readonly branch?: string;
@@ -50,6 +58,14 @@ export interface Merges {
   /** Says what `apply` would do, and changes nothing. */
   plan(request: MergeRequest): Promise<MergeOutcome>;
   apply(request: MergeRequest): Promise<MergeOutcome>;
+  /**
+   * The commits that a merge onto `onto` would make (the project's own HEAD unless told). Branches, index, files and
+   * objects of the project stay as they are, and what it is in the middle of does not matter.
+   */
+  prepare(
+    request: MergeRequest,
+    onto?: string,
+  ): Promise<PreparedWork | Extract<MergeOutcome, { outcome: "conflict" | "nothing" }>>;
   /** Fails with merge.cannot_undo when what it would take back is no longer as it was. */
   undo(record: MergeRecord): Promise<void>;
   /** A patch or a bundle of the work, written to a file of the person's: whole or not at all, and never through a link. */

@@ -60,6 +60,8 @@ export interface ReviewRepository {
   blob(id: string, maxBytes: number): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }>;
   /** The content of a path in a commit; undefined when there is none. */
   fileAt(commit: ReviewCommit, path: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  /** Every path of a commit; what is no text is shown as well as it can be. */
+  paths(commit: ReviewCommit): AsyncIterable<string>;
   /** Commits of the agent between base and head, the oldest first. */
   commits(
     base: ReviewCommit,

@@ -1,15 +1,12 @@
 /** merge, undo, discard, export: how work leaves its box, or does not. */
 import { resolve } from "node:path";
-import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
-import { printable } from "../../base/printable.ts";
+import { AgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
-import { DangerKind } from "../../contract/review/danger.ts";
-import type { MergeConflict, MergeMode, MergeRecord } from "../../contract/review/merge.ts";
-import type { Review } from "../../contract/review/review.ts";
+import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
 import { askYesNo } from "../ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
+import { lookAtWork, showingConflicts } from "../look-at-work.ts";
 import { withProgress } from "../render/progress.ts";
-import { renderReview } from "../render/review.ts";
 import { plural } from "../render/table.ts";
 
 const verbs: Readonly<Record<string, RunCommand>> = { merge, undo, discard, export: exportWork };
@@ -20,20 +17,14 @@ async function merge(context: CommandContext): Promise<number> {
   const { args, screen } = context;
   const box = args.positionals[0]!;
   const client = await context.connect();
-  const review = await withProgress(screen, "Looking at the work", () => client.getReview(box));
-  const accept = await acceptedKinds(context, review);
-  if (accept === undefined) return 5;
-  if (args.isSet("check") && review.requiredChecks.length > 0) {
-    await withProgress(screen, "Running the checks in a fresh box", () => client.runChecks(box));
-  }
+  const looked = await lookAtWork(context, client, box, "merge");
+  if (looked === undefined) return 5;
   const message = args.text("message");
-  const merged = await tell(context, () =>
+  const merged = await showingConflicts(screen, () =>
     withProgress(screen, "Merging", () =>
       client.mergeWork(box, {
         mode: (args.text("mode") ?? "squash") as MergeMode,
-        accept: [...accept],
-        digest: review.digest,
-        skipsChecks: args.isSet("skip-checks"),
+        ...looked,
         ...(message === undefined ? {} : { message }),
       }),
     ),
@@ -41,43 +32,6 @@ async function merge(context: CommandContext): Promise<number> {
   if (screen.isJson) screen.printJson({ merge: merged });
   else screen.print(describe(merged));
   return 0;
-}
-
-/** Kinds named on the command line; at a terminal the person is shown the rest and asked. Undefined: they said no. */
-async function acceptedKinds(
-  { args, screen }: CommandContext,
-  review: Review,
-): Promise<readonly DangerKind[] | undefined> {
-  const named = args.list("accept-danger").map((text) => {
-    const kind = DangerKind.options.find((option) => option === text);
-    if (kind) return kind;
-    throw new AgentBoxError("input.invalid", `There is no danger of the kind "${text}".`, {
-      hint: `Known: ${DangerKind.options.join(", ")}.`,
-    });
-  });
-  const open = [...new Set(review.dangers.map(({ kind }) => kind))].filter((kind) => !named.includes(kind));
-  if (open.length === 0 || !screen.isInteractive || screen.isJson) return named;
-  screen.note(renderReview(review, screen.errorStyle));
-  const isAgreed = await askYesNo(screen, `\nAccept ${open.join(", ")} and merge?`);
-  return isAgreed ? [...named, ...open] : undefined;
-}
-
-/** Both sides of a conflict, before the error itself. */
-async function tell<T>({ screen }: CommandContext, attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    const conflicts = isAgentBoxError(error, "merge.conflict")
-      ? (error.facts?.["conflicts"] as MergeConflict[])
-      : [];
-    if (!screen.isJson) {
-      for (const { path, what } of conflicts ?? [])
-        screen.note(
-          `${screen.errorStyle.red("conflict")} ${screen.errorStyle.bold(printable(path))}: ${printable(what)}`,
-        );
-    }
-    throw error;
-  }
 }
 
 const describe = ({ id, mode, branch, after, files, box }: MergeRecord): string =>

@@ -5,7 +5,9 @@ import { CheckResult } from "../review/check.ts";
 import { Checkpoint, checkpointNamePattern } from "../review/checkpoint.ts";
 import { ReviewComment } from "../review/comment.ts";
 import { MergeRecord } from "../review/merge.ts";
+import { PushRecord } from "../review/push.ts";
 import { Review } from "../review/review.ts";
+import { PushBody } from "./push-body.ts";
 import { type Route, boxAnswer, empty, none } from "./route.ts";
 import { MergeBody, PatchFilter, ReviewFilter } from "./schemas.ts";
 
@@ -99,6 +101,13 @@ export const reviewRoutes = {
     summary: "Take the latest merge back, of a box or a project.",
     body: z.strictObject({ box: z.string().max(64).optional(), projectDir: z.string().max(4096).optional() }),
     response: z.object({ merge: MergeRecord }),
+  },
+  pushWork: {
+    method: "POST",
+    path: "/v1/boxes/{box}/push",
+    summary: "Push the work to a branch of its own at the project's remote, and open a pull request for it.",
+    body: PushBody,
+    response: z.object({ push: PushRecord }),
   },
   discardWork: {
     method: "POST",

@@ -2,6 +2,7 @@ import type { CheckResult } from "./check.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { ReviewComment } from "./comment.ts";
 import type { MergeRecord } from "./merge.ts";
+import type { PushRecord } from "./push.ts";
 
 /** A check's result, with the box it was made for. */
 export interface BoxCheck extends CheckResult {
@@ -15,6 +16,7 @@ export interface ReviewKinds {
   readonly comment: ReviewComment;
   readonly check: BoxCheck;
   readonly merge: MergeRecord;
+  readonly push: PushRecord;
 }
 export type ReviewKind = keyof ReviewKinds;
 

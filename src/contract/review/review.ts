@@ -15,6 +15,17 @@ export const SessionSummary = z.object({
   hostsDenied: z.array(z.string()),
   usage: UsageTotals,
   verdict: z.string().optional(),
+  secrets: z
+    .array(
+      z.object({
+        name: z.string().describe("The vault's name of it."),
+        uses: z.int().min(0).describe("How often the host used it for the box."),
+        isHeld: z
+          .boolean()
+          .describe("Whether the box holds the value itself; what it did with it is not known."),
+      }),
+    )
+    .default([]),
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 

@@ -2,6 +2,7 @@ import type { Box } from "../../contract/box.ts";
 import { noNetwork } from "../../contract/network/policy.ts";
 import type { Core } from "../context.ts";
 import { raiseBox } from "../create-box.ts";
+import { withoutSecretRules } from "../policy/secret-rules.ts";
 import { removeBox } from "../remove-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { restoreInto } from "./restore-checkpoint.ts";
@@ -25,12 +26,17 @@ export async function forkBox(
           ? { ...spec.workspace, carry: "none" }
           : plain,
       services: keepsAgent ? spec.services : [],
+      // SECURITY: a check runs what the agent wrote, where nobody looks on. A person agreed that the agent uses the
+      // secrets, not that whatever its tests start does; a check that needs one would also be a check of the world.
+      secrets: keepsAgent ? spec.secrets : [],
     },
     isolation,
     main: undefined,
     run: undefined,
     projectDir,
-    network: network ?? noNetwork,
+    // SECURITY: a host of a secret is not an open one. Without the secret nothing at the gate would keep a token of
+    // somebody else's from being sent there.
+    network: keepsAgent ? (network ?? noNetwork) : withoutSecretRules(network ?? noNetwork),
     manifestDigest,
     isStarted: false,
   });

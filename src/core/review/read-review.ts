@@ -104,7 +104,7 @@ const zeros = /^0+$/;
 
 function dangersOf(
   core: Core,
-  { repository }: Pick<ReviewSubject, "repository">,
+  { repository, to }: Pick<ReviewSubject, "repository" | "to">,
   changes: readonly Change[],
 ): Promise<readonly Danger[]> {
   const read = async (id: string, mode: FileMode): Promise<string | undefined> => {
@@ -118,6 +118,7 @@ function dangersOf(
     oldContent: (change) => read(change.oldId, change.oldMode),
     newContent: (change) => read(change.newId, change.newMode),
     scan: (text, path) => core.ports.secretScan.scan(text, path),
+    paths: () => repository.paths(to),
   });
 }
 

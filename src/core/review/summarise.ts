@@ -1,5 +1,7 @@
 import type { Box } from "../../contract/box.ts";
+import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { SessionSummary } from "../../contract/review/review.ts";
+import { isHeld } from "../../contract/secret/binding.ts";
 import type { Core } from "../context.ts";
 
 const maxRecords = 5_000;
@@ -8,8 +10,9 @@ const maxHosts = 50;
 /** What happened in a box, from the records of the gate, the gateway and the agent itself. */
 export async function summarise(core: Core, box: Box): Promise<SessionSummary> {
   const { store, clock } = core.ports;
-  const [egress, usage, events] = await Promise.all([
+  const [egress, receipts, usage, events] = await Promise.all([
     store.listEgress({ box: box.name, limit: maxRecords, newestFirst: true }),
+    store.listEgress({ box: box.name, secret: true, limit: maxRecords, newestFirst: true }),
     store.sumModel({ box: box.name, incarnation: box.incarnation }),
     store.listEvents({ box: box.name, type: "agent.event", limit: maxRecords, newestFirst: true }),
   ]);
@@ -29,5 +32,19 @@ export async function summarise(core: Core, box: Box): Promise<SessionSummary> {
     hostsDenied: hosts("deny"),
     usage,
     ...(box.run?.verdict === undefined ? {} : { verdict: box.run.verdict }),
+    secrets: secretsOf(box, receipts),
   };
+}
+
+/** Each secret of the box once, with the receipts of its uses. */
+function secretsOf(box: Box, receipts: readonly EgressRecord[]): SessionSummary["secrets"] {
+  const used = receipts.filter(
+    ({ incarnation, isInjected }) => incarnation === box.incarnation && isInjected,
+  );
+  const names = [...new Set(box.spec.secrets.map(({ secret }) => secret))].sort();
+  return names.map((name) => ({
+    name,
+    uses: used.filter(({ secret }) => secret === name).length,
+    isHeld: box.spec.secrets.some((binding) => binding.secret === name && isHeld(binding)),
+  }));
 }

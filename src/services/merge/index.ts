@@ -13,6 +13,7 @@ import { land } from "./landing.ts";
 import { bringOver } from "./objects.ts";
 import type { DaemonPlace } from "./person.ts";
 import { planMerge } from "./plan-merge.ts";
+import { prepareWork } from "./prepare-work.ts";
 import { openTarget } from "./target.ts";
 import { undoMerge } from "./undo-merge.ts";
 import { takeBackUnfinished } from "./unfinished-step.ts";
@@ -48,6 +49,7 @@ export function openMerges(options: MergesOptions): Merges {
   return {
     plan: (request) => merge(request, false),
     apply: (request) => merge(request, true),
+    prepare: (request, onto) => prepareWork(request, onto, options),
     undo: (record) => inTurn(record.projectDir, () => undoMerge(record, options)),
     export: (request, format, file, exportOptions = {}) =>
       exportWork(request, format, file, { ...exportOptions, tempDir: options.tempDir }),

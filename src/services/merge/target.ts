@@ -33,6 +33,19 @@ const unfinished: Readonly<Record<string, string>> = {
 };
 
 export async function openTarget(projectDir: string, daemon: DaemonPlace): Promise<MergeTarget> {
+  const target = await readTarget(projectDir, daemon);
+  for (const [name, what] of Object.entries(unfinished)) {
+    if ((await pathKind(join(target.repository.gitDir, name))) === undefined) continue;
+    throw mergeFailed(
+      `The repository ${projectDir} is in the middle of ${what}.`,
+      "Finish it or abort it first.",
+    );
+  }
+  return target;
+}
+
+/** The same for what changes nothing there, whatever the repository is in the middle of. */
+export async function readTarget(projectDir: string, daemon: DaemonPlace): Promise<MergeTarget> {
   const repository = await findRepository(projectDir);
   if (repository === undefined) {
     throw mergeFailed(
@@ -41,13 +54,6 @@ export async function openTarget(projectDir: string, daemon: DaemonPlace): Promi
     );
   }
   const person = await ownerOf(repository.top ?? repository.gitDir, daemon);
-  for (const [name, what] of Object.entries(unfinished)) {
-    if ((await pathKind(join(repository.gitDir, name))) === undefined) continue;
-    throw mergeFailed(
-      `The repository ${projectDir} is in the middle of ${what}.`,
-      "Finish it or abort it first.",
-    );
-  }
   const settings = await readPersonSettings(repository.gitDir, person);
   const target = { repository, person, settings };
   const [branch, head] = await Promise.all([readBranch(target), readCommit(target, "HEAD")]);

@@ -52,6 +52,9 @@ describe("making one", () => {
     expect(readdirSync(join(review.gitDir, "objects/pack"))).toEqual([]);
     expect(existsSync(join(review.gitDir, "hooks"))).toBe(false);
     expect(Buffer.from((await review.fileAt(review.base, "a.txt", 5))!).toString()).toBe("line ");
+    const paths: string[] = [];
+    for await (const path of review.paths(review.base)) paths.push(path);
+    expect(paths).toEqual(["a.txt"]);
     const again = await openReviews().open(review.gitDir);
     expect(again?.base).toBe(review.base);
     expect(await openReviews().open(scene.fresh("none"))).toBeUndefined();

@@ -7,6 +7,7 @@ import type { KeyedMutex } from "../../base/mutex.ts";
 import type { Change, ChangeTotals } from "../../contract/review/change.ts";
 import { pathKind } from "../../host/files.ts";
 import type { IncomingBundle, ReviewRepository, TakenBundle } from "../../ports/review.ts";
+import { splitBytes } from "./byte-lines.ts";
 import { listChanges, plainDiff } from "./change-list.ts";
 import { BundleFile } from "./incoming-bundle.ts";
 import { BlobReader } from "./blob-reader.ts";
@@ -97,6 +98,11 @@ export class BareReview implements ReviewRepository {
     const id = found.stdout.trim();
     if (found.code !== 0 || (await this.#blobs.sizeOf(requireId(id))) === undefined) return undefined;
     return (await this.#blobs.read(id, maxBytes)).bytes;
+  }
+
+  async *paths(commit: string): AsyncGenerator<string, void> {
+    const args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", requireId(commit)];
+    for await (const path of splitBytes(this.#git.stream(args), "\0")) yield path.toString("utf8");
   }
 
   async commits(base: string, head: string): Promise<readonly Commit[]> {

@@ -83,6 +83,40 @@ it("copies a large pack as it is, but only one that holds nothing else", async (
   }
 });
 
+it("copies the pack of a clone that has remote branches, which are no branches of the box", async () => {
+  const { plain, put, commitAll, prepare, source } = ground;
+  await put("large.bin", randomBytes(17 << 20));
+  commitAll("large");
+  plain(["checkout", "-qb", "theirs"]);
+  await put("theirs.txt", "on the server\n");
+  commitAll("theirs");
+  const theirs = plain(["rev-parse", "HEAD"]).trim();
+  plain(["checkout", "-q", "main"]);
+  plain(["branch", "-qD", "theirs"]);
+  plain(["update-ref", "refs/remotes/origin/theirs", theirs]);
+  plain(["update-ref", "refs/remotes/origin/main", "HEAD"]);
+  plain(["repack", "-adq"]);
+  const packs = async (top: string) =>
+    (await readdir(join(top, ".git/objects/pack"))).filter((name) => name.endsWith(".pack"));
+  const { target } = await prepare();
+  expect(await packs(target)).toEqual(await packs(source));
+  expect(plain(["for-each-ref", "--format=%(refname)", "--contains", theirs], { cwd: target })).toBe("");
+
+  // What only a reflog leads to is still not given.
+  await put("secret.txt", "key\n");
+  commitAll("a mistake");
+  const dropped = plain(["rev-parse", "HEAD"]).trim();
+  plain(["repack", "-adq"]);
+  plain(["reset", "-q", "--hard", "HEAD~1"]);
+  const fewer = await prepare();
+  expect(has(source, dropped)).toBe(true);
+  for (const oid of [dropped, theirs]) expect(has(fewer.target, oid)).toBe(false);
+
+  // A remote branch that leads nowhere is no reason to make no clone.
+  await writeFile(join(source, ".git/refs/remotes/origin/gone"), `${"1".repeat(40)}\n`);
+  expect(plain(["status", "--porcelain"], { cwd: (await prepare()).target })).toBe("");
+});
+
 it("keeps the history whole: merges, annotated tags, many packs, and refs with any bytes", async () => {
   const { plain, put, commitAll, prepare, source } = ground;
   plain(["repack", "-adq"]);

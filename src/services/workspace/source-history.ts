@@ -1,6 +1,6 @@
 /**
- * Brings the history of a source into a clone: exactly what its HEAD, branches and tags reach, in a pack of the
- * clone's own. No object that nothing leads to, no shared file, no second check of what the source has checked.
+ * Brings the history of a source into a clone: what its HEAD, branches and tags reach, in packs of the clone's own.
+ * No object that nothing leads to, no shared file, no second check of what the source has checked.
  */
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,6 +13,8 @@ export interface SourceRefs {
   readonly head: string | undefined;
   /** Branches and tags, as the source names them. Every byte of a name is one character. */
   readonly named: readonly { readonly name: string; readonly oid: string }[];
+  /** Where the source's own remotes were when it last looked. They are no refs of the clone. */
+  readonly tracked: readonly string[];
 }
 
 /** A box that is lost with the power is made again; waiting for the disk would be most of the time of a clone. */
@@ -25,14 +27,22 @@ export async function readSourceRefs({ gitDir }: HostRepository): Promise<Source
   const options = { gitDir, cwd: gitDir, encoding: "latin1" } as const;
   const [head, list] = await Promise.all([
     git(["rev-parse", "--verify", "--quiet", "HEAD"], options),
-    gitOk(["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/tags/"], options),
+    gitOk(
+      ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/tags/", "refs/remotes/"],
+      options,
+    ),
   ]);
-  const named = list
+  const all = list
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => ({ oid: line.slice(0, line.indexOf(" ")), name: line.slice(line.indexOf(" ") + 1) }));
+  const isTracked = ({ name }: { readonly name: string }) => name.startsWith("refs/remotes/");
   if (head.code !== 0 && head.code !== 1) throw gitFailed("rev-parse", head);
-  return { head: head.code === 0 ? head.stdout.trim() : undefined, named };
+  return {
+    head: head.code === 0 ? head.stdout.trim() : undefined,
+    named: all.filter((ref) => !isTracked(ref)),
+    tracked: all.filter(isTracked).map(({ oid }) => oid),
+  };
 }
 
 /** The source's branches are `origin/*` in the clone; its HEAD is the clone's own branch. */
@@ -57,8 +67,9 @@ export const borrowedObjects = (commonDir: string): Readonly<Record<string, stri
 });
 
 /**
- * Everything the refs reach, and nothing else. Packs that hold only such objects are copied as they are, which is by far
- * the fastest; the rest goes into a new pack, without being unpacked where it is packed already.
+ * Everything the refs reach. Packs that hold only such objects are copied as they are, which is by far the fastest; the
+ * rest goes into a new pack, without being unpacked where it is packed already. In packs that are copied, objects of
+ * the source's remote branches count as given: a clone from a server has all of them in one pack.
  * SECURITY: a pack with anything more is not copied, because that may be what was dropped from history and is only
  * not yet deleted. Never a hard link: without root the box's user is the person, who owns the source's files and
  * could change them through the link.
@@ -74,16 +85,18 @@ export async function bringHistory(
     ...refs.named.map(({ oid }) => oid),
   ]);
   if (tips.size === 0) return;
-  const options: GitOptions = {
+  const optionsFor = (ids: Iterable<string>): GitOptions => ({
     gitDir,
     cwd: gitDir,
     env,
-    stdin: `${[...tips].join("\n")}\n`,
+    stdin: `${[...ids].join("\n")}\n`,
     config: packConfig,
-  };
+  });
+  const packDir = join(gitDir, "objects/pack");
   const large = await findLargePacks(join(commonDir, "objects/pack"));
-  if (large.length > 0 && (await bringWithCopies(large, join(gitDir, "objects/pack"), options))) return;
-  await packReachable([], join(gitDir, "objects/pack"), options);
+  const given = optionsFor(new Set([...tips, ...refs.tracked]));
+  if (large.length > 0 && (await bringWithCopies(large, packDir, given))) return;
+  await packReachable([], packDir, optionsFor(tips));
 }
 
 /**
@@ -95,8 +108,11 @@ async function bringWithCopies(
   packDir: string,
   options: GitOptions,
 ): Promise<boolean> {
-  const count = await gitOk(["rev-list", "--objects", "--count", "--use-bitmap-index", "--stdin"], options);
-  const [reachable, copied] = [Number(count), packs.reduce((sum, { objects }) => sum + objects, 0)];
+  const args = ["rev-list", "--objects", "--count", "--use-bitmap-index", "--stdin"];
+  const count = await git(args, options);
+  // A remote branch may lead to what is not here; without it the clone is made all the same.
+  if (count.code !== 0) return false;
+  const [reachable, copied] = [Number(count.stdout), packs.reduce((sum, { objects }) => sum + objects, 0)];
   if (reachable < copied) return false;
   if (await copyPacks(packs, packDir)) {
     const beside = await packReachable(packs, packDir, options);

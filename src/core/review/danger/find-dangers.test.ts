@@ -4,7 +4,7 @@ import { Change } from "../../../contract/review/change.ts";
 import { DangerKind } from "../../../contract/review/danger.ts";
 import { maxDangers } from "./danger-list.ts";
 import { findDangers } from "./find-dangers.ts";
-import { changeOf, find, noSecrets } from "./planted-changes.fixture.ts";
+import { changeOf, find, noPaths, noSecrets } from "./planted-changes.fixture.ts";
 
 describe("the list", () => {
   it("is sorted by kind, then by path", async () => {
@@ -39,6 +39,7 @@ describe("the list", () => {
         return Promise.resolve(text);
       },
       scan: noSecrets,
+      paths: noPaths,
     });
     expect(chars).toBe(64 << 20);
     expect(found).toMatchObject([{ kind: "secret", why: expect.stringContaining("35 other files") }]);
@@ -50,7 +51,9 @@ describe("the list", () => {
     );
     const beganMs = performance.now();
     const none = () => Promise.resolve("");
-    expect(await findDangers({ changes, oldContent: none, newContent: none, scan: noSecrets })).toEqual([]);
+    expect(
+      await findDangers({ changes, oldContent: none, newContent: none, scan: noSecrets, paths: noPaths }),
+    ).toEqual([]);
     // Slow and busy machines get three times the second that it is meant to stay within.
     expect(performance.now() - beganMs).toBeLessThan(3_000);
   });
@@ -100,6 +103,7 @@ describe("whatever the box wrote", () => {
           oldContent: () => Promise.resolve(old),
           newContent: () => (text === "" ? Promise.reject(new TypeError("gone")) : Promise.resolve(text)),
           scan: noSecrets,
+          paths: noPaths,
         });
         for (const { kind, why } of found) {
           expect(DangerKind.options).toContain(kind);

@@ -1,6 +1,7 @@
 import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import type { SecretFinding, SecretScan } from "../../../ports/secret-scan.ts";
+import { caseCollisions, collisionsWithRest } from "./case-collisions.ts";
 import { ContentBudget, type ContentReader } from "./content-budget.ts";
 import { dangerList } from "./danger-list.ts";
 import { dangerousNames } from "./dangerous-names.ts";
@@ -10,7 +11,7 @@ import { suspect } from "./hidden-character.ts";
 import { hiddenText } from "./hidden-text.ts";
 import { lockfileSources, namesSources } from "./lockfile-sources.ts";
 import { hasScripts, packageScripts } from "./package-scripts.ts";
-import { caseCollisions, pathTricks } from "./path-tricks.ts";
+import { pathTricks } from "./path-tricks.ts";
 import { secrets } from "./secrets.ts";
 import { counted } from "./sentence.ts";
 import { symlink } from "./symlinks.ts";
@@ -21,6 +22,8 @@ export interface DangerInput {
   readonly oldContent: ContentReader;
   readonly newContent: ContentReader;
   readonly scan: SecretScan["scan"];
+  /** Every path there is after the changes. */
+  readonly paths: () => AsyncIterable<string>;
 }
 
 /** Read side by side: enough to keep the scanner's batches full, few enough to keep in memory. */
@@ -31,7 +34,7 @@ const maxScanFailures = 8;
 /** What will run, or widen an agent's power, once these changes are merged; the most severe first. */
 export async function findDangers(input: DangerInput): Promise<readonly Danger[]> {
   const { changes } = input;
-  const found: Danger[] = caseCollisions(changes);
+  const found: Danger[] = [...caseCollisions(changes), ...(await collisionsWithRest(changes, input.paths()))];
   for (const change of changes) {
     found.push(...dangerousNames(change), ...pathTricks(change), ...fileModes(change));
   }

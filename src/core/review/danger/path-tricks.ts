@@ -2,11 +2,11 @@ import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import { foldPath } from "./fold-path.ts";
 import { hiddenCharacter } from "./hidden-character.ts";
-import { counted, quoted } from "./sentence.ts";
+import { counted } from "./sentence.ts";
 
 const maxPathBytes = 1024;
 const maxComponentBytes = 255;
-const maxDepth = 64;
+export const maxDepth = 64;
 
 const windowsDevice = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:[. ].*)?$/iu;
 /** `GIT~1` is the short name that NTFS gives to `.git`. */
@@ -92,39 +92,4 @@ export function pathTricks({ path, rawPath, kind }: Change): Danger[] {
   const hidden = hiddenCharacter(path);
   if (hidden) dangers.push(danger(`The path has a character that cannot be seen (${hidden.name}).`));
   return dangers;
-}
-
-/**
- * Two paths of the result that are one on macOS and Windows: the one overwrites the other at checkout. Directories
- * count too; through `Git/hooks` and `git/hooks` files meet in one directory.
- */
-export function caseCollisions(changes: readonly Change[]): Danger[] {
-  const spelled = new Map<string, string>();
-  const seen = new Set<string>();
-  const dangers: Danger[] = [];
-  for (const { path, kind } of changes) {
-    if (kind === "deleted") continue;
-    for (const prefix of prefixes(path)) {
-      if (seen.has(prefix)) continue;
-      seen.add(prefix);
-      const folded = foldPath(prefix);
-      const other = spelled.get(folded);
-      if (other === undefined) spelled.set(folded, prefix);
-      else if (other !== prefix) {
-        const why = `It is the same as ${quoted(other)} on macOS and Windows: one of the two overwrites the other.`;
-        dangers.push({ kind: "path_trick", path, why });
-        break;
-      }
-    }
-  }
-  return dangers;
-}
-
-/** The path and its directories, from the top; the deepest are left out, because their number is the box's to choose. */
-function prefixes(path: string): string[] {
-  const found: string[] = [];
-  for (let at = path.indexOf("/"); at !== -1 && found.length < maxDepth; at = path.indexOf("/", at + 1)) {
-    found.push(path.slice(0, at));
-  }
-  return [...found, path];
 }

@@ -28,13 +28,20 @@ export function changeOf({ old, text, ...rest }: Planted): Change {
 
 export const noSecrets: SecretScan["scan"] = () => Promise.resolve([]);
 
-export function find(planted: readonly Planted[], scan = noSecrets): Promise<readonly Danger[]> {
+export async function* noPaths(): AsyncGenerator<string, void> {}
+
+export function find(
+  planted: readonly Planted[],
+  scan = noSecrets,
+  paths: () => AsyncIterable<string> = noPaths,
+): Promise<readonly Danger[]> {
   const contents = new Map(planted.map((one) => [changeOf(one).path, one]));
   return findDangers({
     changes: planted.map(changeOf),
     oldContent: ({ path }) => Promise.resolve(contents.get(path)?.old),
     newContent: ({ path }) => Promise.resolve(contents.get(path)?.text ?? ""),
     scan,
+    paths,
   });
 }
 

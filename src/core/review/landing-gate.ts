@@ -1,0 +1,146 @@
+/**
+ * What stands between an agent's work and any place outside its box: dangers accepted by kind, checks passed, and the
+ * state exactly the one that was looked at. Merge and push go through here, and nothing else lands work.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Box } from "../../contract/box.ts";
+import type { DangerKind } from "../../contract/review/danger.ts";
+import type { MergeConflict, MergeMode } from "../../contract/review/merge.ts";
+import type { Review } from "../../contract/review/review.ts";
+import type { MergeRequest } from "../../ports/merge.ts";
+import type { Core } from "../context.ts";
+import { findSubject, readReview } from "./read-review.ts";
+import { baseOf } from "./review-of.ts";
+
+/** What a person says they have seen. */
+export interface LookedAt {
+  /** Kinds of danger that a person has looked at and accepts. */
+  readonly accept: readonly DangerKind[];
+  /** What was looked at; another state is refused. SECURITY: the agent could change its work after the review. */
+  readonly digest?: string | undefined;
+  readonly skipsChecks?: boolean | undefined;
+}
+
+export interface Landing extends LookedAt {
+  readonly mode: MergeMode;
+  readonly message?: string | undefined;
+}
+
+/** The request for exactly the state that was judged, or the reason why it cannot land. */
+export async function passGate(
+  core: Core,
+  name: string,
+  command: "merge" | "pr",
+  options: Landing,
+): Promise<MergeRequest> {
+  const review = await readReview(core, name, {});
+  if (options.digest !== undefined && options.digest !== review.digest) {
+    throw changedSince(name, options.digest, review.digest);
+  }
+  if (review.changes.length === 0) throw nothing(name);
+  requireAccepted(name, command, review, options.accept);
+  if (!options.skipsChecks) requireChecks(name, review);
+  const request = await requestOf(core, name, options);
+  // SECURITY: a checkpoint of the agent's next turn may have come between the two.
+  if (request.commit !== review.digest) throw changedSince(name, review.digest, request.commit);
+  return request;
+}
+
+function requireAccepted(
+  name: string,
+  command: string,
+  { dangers }: Review,
+  accept: readonly DangerKind[],
+): void {
+  const open = [...new Set(dangers.map(({ kind }) => kind))].filter((kind) => !accept.includes(kind));
+  if (open.length === 0) return;
+  throw new AgentBoxError(
+    "merge.danger",
+    `The work has dangers that nobody has accepted: ${open.join(", ")}.`,
+    {
+      hint: `Look at them (agentbox diff ${name}), then: agentbox ${command} ${name} ${open.map((kind) => `--accept-danger ${kind}`).join(" ")}`,
+      facts: { dangers: dangers.filter(({ kind }) => open.includes(kind)).slice(0, 100) },
+    },
+  );
+}
+
+function requireChecks(name: string, { requiredChecks, checks }: Review): void {
+  const missing = requiredChecks.filter(
+    (check) => checks.find((one) => one.name === check)?.status !== "passed",
+  );
+  if (missing.length === 0) return;
+  throw new AgentBoxError(
+    "merge.checks",
+    `Checks that have not passed on this state: ${missing.join(", ")}.`,
+    {
+      hint: `Run them: agentbox check ${name}`,
+      facts: { checks: missing },
+    },
+  );
+}
+
+async function requestOf(core: Core, name: string, { mode, message }: Landing): Promise<MergeRequest> {
+  const { box, repository, to, checkpoint } = await findSubject(core, name, { to: "latest" });
+  const base = await baseOf(core, box, repository);
+  const projectDir = box.projectDir ?? box.spec.workspace.source;
+  if (projectDir === undefined) {
+    throw new AgentBoxError(
+      "review.unavailable",
+      `The box "${name}" came from no project it could be merged into.`,
+      {
+        hint: `Take the work out: agentbox export ${name} --patch FILE`,
+      },
+    );
+  }
+  const { agent } = box.spec;
+  const commits = await repository.commits(base, checkpoint?.head ?? base);
+  return {
+    projectDir,
+    reviewGitDir: repository.gitDir,
+    base,
+    commit: to,
+    head: checkpoint?.head ?? base,
+    mode,
+    message: message ?? messageFor(box, commits),
+    trailers: [
+      `AgentBox-Box: ${name}`,
+      `AgentBox-Agent: ${[agent.name, agent.version].filter(Boolean).join(" ")}`,
+    ],
+    ...(commits[0] === undefined ? {} : { author: commits[0].author }),
+  };
+}
+
+/** The agent's own words where it has made one commit, its task otherwise. */
+function messageFor(box: Box, commits: readonly { readonly subject: string }[]): string {
+  const [only, ...more] = commits;
+  if (only && more.length === 0) return only.subject;
+  const task = box.run?.task?.split("\n")[0]?.slice(0, 72);
+  const list = commits.map(({ subject }) => `- ${subject}`).join("\n");
+  return [task ?? `Work of ${box.spec.agent.name} in ${box.name}`, ...(list === "" ? [] : ["", list])].join(
+    "\n",
+  );
+}
+
+const changedSince = (name: string, seen: string, found: string): AgentBoxError =>
+  new AgentBoxError("merge.danger", "The work has changed since it was looked at.", {
+    hint: `Look again: agentbox diff ${name}`,
+    facts: { seen, found },
+  });
+
+export const nothing = (name: string): AgentBoxError =>
+  new AgentBoxError("review.nothing", `The box "${name}" has changed nothing.`, {
+    hint: `Its agent's words: agentbox logs ${name}`,
+  });
+
+export const conflict = (name: string, conflicts: readonly MergeConflict[]): AgentBoxError =>
+  new AgentBoxError(
+    "merge.conflict",
+    `${conflicts.length} ${conflicts.length === 1 ? "path" : "paths"} changed on both sides: ${conflicts
+      .slice(0, 5)
+      .map(({ path }) => path)
+      .join(", ")}. Nothing was changed.`,
+    {
+      hint: `Tell the agent: agentbox send ${name} "merge origin's newest state", or merge by hand from agentbox export ${name} --bundle FILE`,
+      facts: { conflicts: conflicts.slice(0, 100) },
+    },
+  );

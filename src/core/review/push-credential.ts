@@ -1,0 +1,83 @@
+/**
+ * Which secret of the vault opens a remote. SECURITY: the project's config says where a push goes, and that file may
+ * have come from anywhere; so a secret that nobody typed goes only to hosts a person has bound it to.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Box } from "../../contract/box.ts";
+import type { PushSection } from "../../contract/manifest/push-section.ts";
+import { matchesHost } from "../../contract/network/host-pattern.ts";
+import { ForgeKind } from "../../contract/review/push.ts";
+import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";
+import type { ForgeCredential } from "../../ports/forge.ts";
+import type { Core } from "../context.ts";
+import { revealText } from "../secrets/reveal.ts";
+import { isGranted } from "../secrets/secret-source.ts";
+import type { PushPlace } from "./push-place.ts";
+
+interface ChosenSecret {
+  readonly secret: string;
+  readonly username?: string | undefined;
+}
+
+export async function openCredential(
+  core: Core,
+  box: Box,
+  place: PushPlace,
+  options: { readonly settings: PushSection; readonly secret?: string | undefined },
+): Promise<ForgeCredential & { readonly secret: string }> {
+  const { secret, username } = await chooseSecret(core, box, place, options);
+  const password = await revealText(core, secret);
+  if (password === "" || /[^\u0020-\u007e]/.test(password)) {
+    throw new AgentBoxError("secret.invalid", `The secret "${secret}" cannot be sent in a header.`, {
+      hint: `Keep it again, on one line: agentbox vault rotate ${secret}`,
+    });
+  }
+  return { secret, password, username: username ?? (place.forge === "gitlab" ? "oauth2" : "x-access-token") };
+}
+
+async function chooseSecret(
+  core: Core,
+  box: Box,
+  place: PushPlace,
+  { settings, secret }: { readonly settings: PushSection; readonly secret?: string | undefined },
+): Promise<ChosenSecret> {
+  if (secret !== undefined) {
+    requireItsForge(secret, place);
+    return { secret };
+  }
+  for (const binding of box.spec.secrets) {
+    const found = placeOf(binding, place);
+    if (found === undefined || !(await isGranted(core, box, binding))) continue;
+    return { secret: binding.secret, username: found.as.kind === "basic" ? found.as.username : undefined };
+  }
+  if (place.forge !== undefined) {
+    const named = settings.secret ?? place.forge;
+    if (settings.secret !== undefined || (await core.ports.vault.find(named))) return { secret: named };
+  }
+  throw new AgentBoxError("push.failed", `There is no secret for ${place.host}.`, {
+    hint: `Keep a token: agentbox vault set ${place.forge ?? "NAME"}${place.forge === undefined ? ", then --secret NAME" : ""}`,
+    facts: { host: place.host },
+  });
+}
+
+/** A token of GitHub that is called so is not for whatever else a repository's config names. */
+function requireItsForge(secret: string, place: PushPlace): void {
+  const kind = ForgeKind.options.find((one) => one === secret);
+  if (kind === undefined || kind === place.forge) return;
+  throw new AgentBoxError(
+    "push.refused",
+    `The secret "${secret}" is for ${kind}, and ${place.host} is not known to be it.`,
+    { hint: `Say so in the user config: [push] ${kind} = ["${place.host}"]`, facts: { host: place.host } },
+  );
+}
+
+function placeOf({ use }: SecretBinding, { url }: PushPlace): SecretPlace | undefined {
+  if (use.kind !== "inject") return undefined;
+  const { protocol, hostname, port } = new URL(url);
+  const scheme = protocol.slice(0, -1);
+  const number = Number(port || (scheme === "https" ? 443 : 80));
+  const here = use.places.filter(
+    (one) => one.scheme === scheme && one.port === number && matchesHost(one.host, hostname),
+  );
+  return here.find(({ as }) => as.kind === "basic") ?? here.find(({ as }) => as.kind === "bearer");
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { compareUrl, parsePlace, requireAllowedBranch, requireOwnBranch } from "./push-place.ts";
+
+describe("a remote", () => {
+  it.each([
+    ["https://github.com/shop/app.git", "https://github.com/shop/app.git", "github"],
+    ["https://GitHub.com/shop/app/", "https://github.com/shop/app", "github"],
+    ["https://me:token@gitlab.com/a/b/c", "https://gitlab.com/a/b/c", "gitlab"],
+    ["https://git.example/shop/app", "https://git.example/shop/app", "github"],
+    ["http://127.0.0.1:3000/shop/app", "http://127.0.0.1:3000/shop/app", "gitea"],
+    ["https://other.example/x", "https://other.example/x", undefined],
+    ["https://github.com.evil.example/x", "https://github.com.evil.example/x", undefined],
+    ["https://github.com:8443/x", "https://github.com:8443/x", undefined],
+  ])("%s is %s", (text, url, forge) => {
+    const settings = { github: ["git.example"], gitea: ["http://127.0.0.1:3000", "http://far.example"] };
+    expect(parsePlace("origin", text, settings)).toMatchObject({ url, forge });
+  });
+
+  it.each([
+    "git@github.com:shop/app.git",
+    "ssh://git@github.com/shop/app.git",
+    "git://github.com/shop/app.git",
+    "file:///srv/app.git",
+    "../app.git",
+    "ext::sh -c touch",
+    "http://github.com/shop/app",
+    "http://127.0.0.1:3000/shop/app",
+    "http://far.example/shop/app",
+    "https://github.com",
+    "https://github.com/shop/app?x=1",
+    "--upload-pack=touch",
+    "",
+  ])("%s is none that is pushed to", (text) => {
+    expect(() => parsePlace("origin", text, { github: ["http://far.example"] })).toThrow(
+      expect.objectContaining({ code: "push.refused" }),
+    );
+  });
+
+  it("over ssh comes with the address to use instead", () => {
+    expect(() => parsePlace("origin", "git@github.com:shop/app.git", {})).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining("https://github.com/shop/app.git") as string }),
+    );
+  });
+});
+
+describe("a branch", () => {
+  const refused = expect.objectContaining({ code: "push.refused" });
+
+  it("below agentbox/ is always allowed, others by the person's config", () => {
+    expect(() => requireAllowedBranch("agentbox/shop", {})).not.toThrow();
+    expect(() => requireAllowedBranch("feature/a/b", { branches: ["feature/**"] })).not.toThrow();
+    for (const branch of ["main", "feature/a", "agentbox", "agentbox/", "agentboxes/x"])
+      expect(() => requireAllowedBranch(branch, {}), branch).toThrow(refused);
+    expect(() => requireAllowedBranch("feature/a/b", { branches: ["feature/*"] })).toThrow(refused);
+  });
+
+  it("that work is merged into never is", () => {
+    expect(() => requireOwnBranch("agentbox/x", ["main", undefined])).not.toThrow();
+    expect(() => requireOwnBranch("main", ["main"])).toThrow(refused);
+    expect(() => requireOwnBranch("Main", ["main"])).toThrow(refused);
+  });
+
+  it("has a page where a person opens a pull request", () => {
+    const at = (forge: "github" | "gitlab" | "gitea" | undefined) =>
+      compareUrl({ url: "https://x.example/a/b.git", host: "x.example", forge }, "main", "agentbox/a#b");
+    expect(at("github")).toBe("https://x.example/a/b/compare/main...agentbox/a%23b?expand=1");
+    expect(at("gitea")).toBe("https://x.example/a/b/compare/main...agentbox/a%23b");
+    expect(at("gitlab")).toContain(
+      "/a/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=agentbox%2Fa%23b",
+    );
+    expect(at(undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * Where work may be pushed to. Pure: a project's config names the remote, and what counts beyond that is the person's
+ * own config alone.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { PushSection } from "../../contract/manifest/push-section.ts";
+import { matchesPath } from "../../contract/network/path-pattern.ts";
+import type { ForgeKind } from "../../contract/review/push.ts";
+
+export interface PushPlace {
+  /** Without a credential, whatever the project's config has. */
+  readonly url: string;
+  readonly host: string;
+  readonly forge: ForgeKind | undefined;
+}
+
+const publicForges: Readonly<Record<ForgeKind, readonly string[]>> = {
+  github: ["github.com"],
+  gitlab: ["gitlab.com"],
+  gitea: ["codeberg.org"],
+};
+
+export function parsePlace(remote: string, text: string, settings: PushSection): PushPlace {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
+    throw notHttps(remote, text);
+  const forge = (["github", "gitlab", "gitea"] as const).find((kind) =>
+    [...publicForges[kind], ...(settings[kind] ?? [])].some((entry) => originOf(entry) === url.origin),
+  );
+  // SECURITY: over plain http everybody on the way reads the credential; only a person says where there is no way.
+  if (url.protocol === "http:" && forge === undefined) throw notHttps(remote, text);
+  const path = url.pathname.replace(/\/+$/, "");
+  if (path === "" || url.search !== "" || url.hash !== "") {
+    throw new AgentBoxError("push.refused", `The remote "${remote}" names no repository.`, {
+      hint: `Set it: git remote set-url ${remote} https://HOST/OWNER/NAME.git`,
+    });
+  }
+  return { url: `${url.origin}${path}`, host: url.host, forge };
+}
+
+/** `host`, `host:port`, or `http://` with an address of this machine. */
+function originOf(entry: string): string | undefined {
+  const text = entry.startsWith("http://") ? entry : `https://${entry}`;
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, origin, hostname } = new URL(text);
+  const isLoopback = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/.test(hostname);
+  return protocol === "https:" || isLoopback ? origin : undefined;
+}
+
+function notHttps(remote: string, text: string): AgentBoxError {
+  // `git@host:owner/name`, or the same as ssh://.
+  const [, host, path] =
+    /^(?:ssh:\/\/)?(?:[^@/:]+@)?([A-Za-z0-9.-]+)(?::\d+\/|[:/])([\w./-]+)$/.exec(text) ?? [];
+  const example = host === undefined ? "https://HOST/OWNER/NAME.git" : `https://${host}/${path}`;
+  return new AgentBoxError("push.refused", `The remote "${remote}" is not an https:// address.`, {
+    hint: `The vault's credential goes over https only: git remote add github ${example}, then --remote github.`,
+  });
+}
+
+/** SECURITY: a default branch is what everybody runs; work gets there by a person's click and never by a push. */
+export function requireAllowedBranch(branch: string, { branches = [] }: PushSection): void {
+  if (/^agentbox\/./.test(branch)) return;
+  if (branches.some((pattern) => matchesPath(pattern, branch))) return;
+  throw new AgentBoxError("push.refused", `Work may not be pushed to the branch ${JSON.stringify(branch)}.`, {
+    hint: 'Branches below agentbox/ always can be; others are allowed in the user config: [push] branches = ["feature/**"]',
+    facts: { branch },
+  });
+}
+
+export function requireOwnBranch(branch: string, protectedOnes: readonly (string | undefined)[]): void {
+  const same = (one: string | undefined) => one?.toLowerCase() === branch.toLowerCase();
+  if (!protectedOnes.some(same)) return;
+  throw new AgentBoxError(
+    "push.refused",
+    `The branch ${JSON.stringify(branch)} is one that work is merged into.`,
+    {
+      hint: "Push to a branch of its own: --branch agentbox/NAME",
+      facts: { branch },
+    },
+  );
+}
+
+/** Where a person opens a pull request by hand. */
+export function compareUrl({ url, forge }: PushPlace, base: string, branch: string): string | undefined {
+  const page = url.replace(/\.git$/, "");
+  const [from, to] = [base, branch].map((name) => name.split("/").map(encodeURIComponent).join("/"));
+  switch (forge) {
+    case "github":
+      return `${page}/compare/${from}...${to}?expand=1`;
+    case "gitea":
+      return `${page}/compare/${from}...${to}`;
+    case "gitlab": {
+      const query = new URLSearchParams({
+        "merge_request[source_branch]": branch,
+        "merge_request[target_branch]": base,
+      });
+      return `${page}/-/merge_requests/new?${query.toString()}`;
+    }
+    case undefined:
+    default:
+      return undefined;
+  }
+}

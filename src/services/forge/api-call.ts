@@ -1,0 +1,135 @@
+/**
+ * One request to a forge's API: to the host that is named and no other, within a time and a size. Redirects are
+ * answers like any other, so a credential never follows one.
+ */
+import { type IncomingMessage, type RequestOptions, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
+import type { SecureContext } from "node:tls";
+import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { version } from "../../base/version.ts";
+import { readServerTrust } from "../../host/server-trust.ts";
+import type { ForgeCredential } from "../../ports/forge.ts";
+import { quoteSafely } from "./mask.ts";
+
+export interface ApiCall {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly credential: ForgeCredential;
+  readonly authorization: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** Undefined when it is no JSON. */
+  readonly value: unknown;
+}
+
+export type Api = (call: ApiCall) => Promise<ApiAnswer>;
+
+const maxAnswerBytes = 4 << 20;
+
+export function openApi(options: { readonly proxy: string | undefined; readonly timeoutMs: number }): Api {
+  return async (call) => {
+    const url = new URL(call.url);
+    const signal = AbortSignal.timeout(options.timeoutMs);
+    try {
+      const socket = options.proxy === undefined ? undefined : await through(options.proxy, url, signal);
+      const answer = await send(call, url, socket, signal);
+      return { status: answer.statusCode ?? 0, value: parseJson(await readAll(answer)) };
+    } catch (error) {
+      const why = signal.aborted ? "no answer in time" : quoteSafely(messageOf(error), call.credential);
+      throw new AgentBoxError("push.failed", `The API of ${url.host} could not be asked: ${why}.`, {
+        hint: "The branch is pushed. Try again, or open the pull request in the browser.",
+      });
+    }
+  };
+}
+
+async function send(
+  { method, authorization, headers, body }: ApiCall,
+  url: URL,
+  socket: Socket | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const isSecure = url.protocol === "https:";
+  const options: RequestOptions & { readonly secureContext?: SecureContext; readonly socket?: Socket } = {
+    method,
+    signal,
+    agent: false,
+    headers: {
+      accept: "application/json",
+      "user-agent": `agentbox/${version}`,
+      ...headers,
+      authorization,
+      ...(text === undefined
+        ? {}
+        : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+    },
+    ...(isSecure ? { secureContext: await readServerTrust([]) } : {}),
+    ...(socket === undefined ? {} : isSecure ? { socket } : { createConnection: () => socket }),
+  };
+  return await new Promise((resolve, reject) => {
+    const request = (isSecure ? httpsRequest : httpRequest)(url, options);
+    request.once("response", resolve);
+    request.once("error", reject);
+    request.end(text);
+  });
+}
+
+/** SECURITY: messages name the proxy as such, because its address may hold a password. */
+function through(proxy: string, url: URL, signal: AbortSignal): Promise<Socket> {
+  const { hostname, port, username, password } = new URL(proxy);
+  const target = `${url.hostname}:${url.port || (url.protocol === "https:" ? 443 : 80)}`;
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const headers = {
+    host: target,
+    ...(username === "" ? {} : { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` }),
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (): void =>
+      reject(new AgentBoxError("push.failed", "the upstream proxy did not let it through"));
+    const request = httpRequest({
+      host: hostname,
+      port: port || 80,
+      method: "CONNECT",
+      path: target,
+      headers,
+      agent: false,
+      signal,
+    });
+    request.once("connect", (answer, socket) => {
+      if (answer.statusCode === 200) return resolve(socket);
+      socket.destroy();
+      fail();
+    });
+    request.once("response", (answer) => {
+      answer.destroy();
+      fail();
+    });
+    request.once("error", fail);
+    request.end();
+  });
+}
+
+async function readAll(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) throw new AgentBoxError("push.failed", "the answer is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The commits of a merge, made for another place than the project: they exist in a room of their own, and the project
+ * keeps its branches, index, files and objects as they are.
+ */
+import { join } from "node:path";
+import type { MergeRequest, Merges, PreparedWork } from "../../ports/merge.ts";
+import { changesBetween } from "./changed-paths.ts";
+import type { Clock } from "../../base/clock.ts";
+import { bringIn } from "./objects.ts";
+import type { DaemonPlace } from "./person.ts";
+import { makeResult } from "./result.ts";
+import type { MergeRoom } from "./room.ts";
+import { readTarget, requireObjectId } from "./target.ts";
+import { openRoomFor } from "./worktree-room.ts";
+
+export async function prepareWork(
+  request: MergeRequest,
+  onto: string | undefined,
+  options: DaemonPlace & { readonly clock: Clock },
+): ReturnType<Merges["prepare"]> {
+  const found = await readTarget(request.projectDir, options);
+  const target = { ...found, head: onto === undefined ? found.head : requireObjectId(onto) };
+  const room = await openRoomFor(target, options);
+  let isKept = false;
+  try {
+    // Without it git takes the end of a shallow history for damage.
+    await room.copyIn(join(target.repository.commonDir, "shallow"), "shallow");
+    await bringIn(room, request.reviewGitDir, {
+      base: request.base,
+      tips: await tipsOf(room, request, onto),
+    });
+    const result = await makeResult(room, target, request, options.clock.nowMs());
+    if ("conflicts" in result) return { outcome: "conflict", conflicts: result.conflicts };
+    const { before, tree, commit } = result;
+    if (commit === undefined) return { outcome: "nothing" };
+    const files = (await changesBetween(room, before, tree)).length;
+    isKept = true;
+    return prepared(room, commit, files);
+  } finally {
+    if (!isKept) await room[Symbol.asyncDispose]();
+  }
+}
+
+const prepared = (room: MergeRoom, commit: string, files: number): PreparedWork => ({
+  outcome: "prepared",
+  gitDir: room.gitDir,
+  commit,
+  files,
+  [Symbol.asyncDispose]: () => room[Symbol.asyncDispose](),
+});
+
+/** The project may have lost the commit that the box began with; the review still has it. */
+async function tipsOf(room: MergeRoom, request: MergeRequest, onto: string | undefined): Promise<string[]> {
+  const tips = [request.commit, request.head];
+  if (onto === undefined) return tips;
+  const isThere = (await room.git(["cat-file", "-e", `${requireObjectId(onto)}^{commit}`])).code === 0;
+  return isThere ? tips : [...tips, onto];
+}
