@@ -50,7 +50,7 @@ export async function onModelGround<T>(body: (ground: ModelGround) => Promise<T>
   await using gateway = openModelGateway({
     clock: systemClock,
     logger: silentLogger,
-    keyOf: () => "sk-bench",
+    keyOf: async () => ({ value: "sk-bench", form: "key" }),
     listener: {
       admit: async () => ({ outcome: "admitted", ticket: "" }),
       settle(_ticket, _request, { usage }) {

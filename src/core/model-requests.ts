@@ -14,6 +14,13 @@ export type ModelRequest =
       readonly sentence: string;
     }
   | { readonly kind: "model_key"; readonly variable: string; readonly url: string; readonly sentence: string }
+  | {
+      readonly kind: "model_secret";
+      readonly name: string;
+      readonly secret: string;
+      readonly url: string;
+      readonly sentence: string;
+    }
   | { readonly kind: "skills"; readonly source: string; readonly sentence: string };
 
 export function modelRequests(layers: readonly ManifestLayer[]): ModelRequest[] {
@@ -24,7 +31,7 @@ export function modelRequests(layers: readonly ManifestLayer[]): ModelRequest[] 
     .filter(({ source }) => source === "manifest")
     .map(({ provider }) => provider)
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap(({ name, api, baseUrl: url, keyVariable: variable }): ModelRequest[] => {
+    .flatMap(({ name, api, baseUrl: url, keyVariable: variable, keySecret: secret }): ModelRequest[] => {
       const known = before.find(({ provider }) => provider.name === name)?.provider;
       const isElsewhere = known?.baseUrl !== url || known.api !== api;
       return [
@@ -46,6 +53,19 @@ export function modelRequests(layers: readonly ManifestLayer[]): ModelRequest[] 
                 variable,
                 url,
                 sentence: printable(`use the host variable ${variable} as the key for ${url}`),
+              },
+            ]
+          : []),
+        ...(secret !== undefined && (isElsewhere || secret !== known?.keySecret)
+          ? [
+              {
+                kind: "model_secret" as const,
+                name,
+                secret,
+                url,
+                sentence: printable(
+                  `send the secret ${secret} to ${url} as the key of the model provider ${name}`,
+                ),
               },
             ]
           : []),

@@ -71,6 +71,18 @@ describe("the model of a box", () => {
     );
   });
 
+  it("a key in the vault is named, and is in place of the usual variable", () => {
+    const of = (text: string) => resolveModel([userConfig(text)], codex)?.providers;
+    expect(of('[model.providers.openai]\nkey = "vault:work/openai"')).toContainEqual({
+      name: "openai",
+      api: "openai",
+      baseUrl: "https://api.openai.com",
+      keySecret: "work/openai",
+    });
+    expect(of(`${local}\nkey = "vault:local"`)?.at(-1)).toMatchObject({ name: "local", keySecret: "local" });
+    expect(of(local)?.at(-1)).not.toHaveProperty("keySecret");
+  });
+
   it("of a provider the last layer decides all", () => {
     const mine = userConfig(`${local}\nkey_env = "MINE"`);
     const theirs = manifest(local.replace("127.0.0.1:11434", "10.0.0.9:80"));

@@ -45,8 +45,16 @@ function providerOf(name: string, entry: ProviderEntry): ModelProvider {
   }
   // SECURITY: a vendor's key goes to another place than the vendor only where somebody has written that down.
   const isOwnPlace = entry.base_url === undefined || parsed.url === builtIn?.baseUrl;
-  const keyVariable = entry.key_env ?? (isOwnPlace ? builtIn?.keyVariable : undefined);
-  return { name, api, baseUrl: parsed.url, ...(keyVariable === undefined ? {} : { keyVariable }) };
+  const keySecret = entry.key?.slice("vault:".length);
+  const usual = isOwnPlace && keySecret === undefined ? builtIn?.keyVariable : undefined;
+  const keyVariable = entry.key_env ?? usual;
+  return {
+    name,
+    api,
+    baseUrl: parsed.url,
+    ...(keyVariable === undefined ? {} : { keyVariable }),
+    ...(keySecret === undefined ? {} : { keySecret }),
+  };
 }
 
 export type AgentModel = Pick<AgentEntry, "name" | "api" | "defaultModel">;

@@ -4,7 +4,7 @@
  * - Nothing is sent before `admit` said yes, and each admission is settled exactly once.
  * - Answers pass through as they come, byte for byte; what is read of them is read on the side.
  */
-import type { ModelApi, ModelSpec } from "../contract/model/api.ts";
+import type { ModelApi, ModelProvider, ModelSpec } from "../contract/model/api.ts";
 import type { TokenUsage } from "../contract/model/usage.ts";
 import type { GateBox, InternalHost } from "./gate.ts";
 
@@ -64,6 +64,25 @@ export interface ModelListener {
   /** Refused before it could be admitted: unknown provider, foreign key, model that is not allowed, no key. */
   refused(box: GateBox, code: string, message: string): void;
 }
+
+/** What goes into a request in the place of the placeholder. */
+export interface ProviderKey {
+  readonly value: string;
+  /** `login`: the token of a person's subscription, which vendors take in another form than a key. */
+  readonly form: "key" | "login";
+  /** Facts that must be sent along with a login, by the header's name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Where a login is taken, when that is not where keys are. */
+  readonly baseUrl?: string | undefined;
+  /** Called when a request with it leaves. */
+  readonly sent?: (() => void) | undefined;
+}
+
+/**
+ * The key for one request, found when it is made, so that what was taken back or refreshed counts at once. Undefined:
+ * the provider takes none. Fails with `model.no_key` where there should be one.
+ */
+export type KeyOf = (box: GateBox, provider: ModelProvider) => Promise<ProviderKey | undefined>;
 
 export interface ModelGateway extends InternalHost, AsyncDisposable {
   /** Puts what a box may ask in force; a box without it gets nothing. */

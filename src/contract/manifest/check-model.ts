@@ -46,6 +46,16 @@ function checkProvider(name: string, entry: ProviderEntry, path: Path): Problem[
     const message = `The provider ${quote(name)} is not built in, and has no ${key}.`;
     problems.push({ code: "E013", path, at: "key", message, hint: `Add model.providers.${name}.${key}.` });
   }
+  if (entry.key !== undefined && entry.key_env !== undefined) {
+    const message = `The provider ${quote(name)} has a key in the vault and one in a variable.`;
+    problems.push({
+      code: "E064",
+      path: [...path, "key_env"],
+      at: "key",
+      message,
+      hint: "Keep one of them.",
+    });
+  }
   const parsed = entry.base_url === undefined ? undefined : parseBaseUrl(entry.base_url);
   if (parsed !== undefined && "problem" in parsed) {
     const message = `The address ${quote(entry.base_url)} cannot be used: ${parsed.reason}.`;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ProviderApi } from "../model/api.ts";
 import { ModelPrice } from "../model/price.ts";
-import { Address, EnvName, ModelName, ProviderName } from "./scalars.ts";
+import { Address, EnvName, ModelName, ProviderName, SecretRef } from "./scalars.ts";
 
 const ProviderEntry = z
   .strictObject({
@@ -9,8 +9,11 @@ const ProviderEntry = z
     base_url: Address.optional().describe(
       'Where it is, without the part that the API adds, such as "http://127.0.0.1:11434". Needed unless it is one of the built-in names.',
     ),
+    key: SecretRef.optional().describe(
+      'The secret of the vault that holds the key, such as "vault:openai". In place of key_env.',
+    ),
     key_env: EnvName.optional().describe(
-      "Variable of the daemon's environment that holds the key. Without it: no key is sent, except to a built-in provider at its own address.",
+      "Variable of the daemon's environment that holds the key. Without it and without key: no key is sent, except to a built-in provider at its own address, which gets the secret of its own name from the vault, or its usual variable.",
     ),
   })
   .describe(

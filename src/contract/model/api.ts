@@ -26,6 +26,8 @@ export const ModelProvider = z.strictObject({
   baseUrl: z.string(),
   /** A variable of the host's environment that holds the key; without one no key is sent. */
   keyVariable: z.string().optional(),
+  /** A secret of the vault that holds the key, or the tokens of a login; it comes before the variable. */
+  keySecret: z.string().optional(),
 });
 export type ModelProvider = z.infer<typeof ModelProvider>;
 

@@ -4,6 +4,8 @@
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { type ModelProvider, placeholderKey } from "../../contract/model/api.ts";
+import type { GateBox } from "../../ports/gate.ts";
+import type { KeyOf, ProviderKey } from "../../ports/model-gateway.ts";
 
 const bearer = `bearer ${placeholderKey}`;
 const hasPlaceholder = (value: string): boolean => value === placeholderKey;
@@ -61,27 +63,59 @@ export function takePlaceholder(rawHeaders: readonly string[], query: URLSearchP
 export interface Key {
   readonly headers: readonly string[];
   readonly value: string | undefined;
+  /** What must be among the program's own `anthropic-beta`. */
+  readonly beta?: string | undefined;
+  /** Where it is taken, when that is not the provider's own address. */
+  readonly baseUrl?: string | undefined;
+  readonly sent?: (() => void) | undefined;
 }
 
-export function readKey(provider: ModelProvider, keyOf: (variable: string) => string | undefined): Key {
-  if (provider.keyVariable === undefined) return { headers: [], value: undefined };
-  const value = keyOf(provider.keyVariable)?.trim();
-  if (value === undefined || value === "") {
+export const noKey: Key = { headers: [], value: undefined };
+
+/** Anthropic takes the token of a subscription only from those who say that it is one. */
+const loginBeta = "oauth-2025-04-20";
+const isLoginToken = (value: string): boolean => value.startsWith("sk-ant-oat");
+/** SECURITY: a line end in a key would be the end of the header, and what follows another one. */
+const sendable = /^[\x21-\x7e]+$/;
+
+export async function readKey(box: GateBox, provider: ModelProvider, keyOf: KeyOf): Promise<Key> {
+  const key = await keyOf(box, provider);
+  if (key === undefined) return noKey;
+  const values = [key.value, ...Object.values(key.headers ?? {})];
+  if (!values.every((value) => sendable.test(value))) {
     throw new AgentBoxError(
       "model.no_key",
-      `The host has no key for the model provider "${provider.name}".`,
-      {
-        hint: `Set ${provider.keyVariable} where the daemon is started.`,
-      },
+      `The key for the model provider "${provider.name}" has characters that no header can hold.`,
+      { hint: "Keep it again, as one line without spaces." },
     );
   }
-  return { headers: keyHeaders(provider, value), value };
+  return keyFor(provider, key);
 }
 
-function keyHeaders({ api }: ModelProvider, value: string): readonly string[] {
-  if (api === "gemini") return ["x-goog-api-key", value];
-  const isLogin = value.startsWith("sk-ant-oat");
-  return api === "anthropic" && !isLogin ? ["x-api-key", value] : ["authorization", `Bearer ${value}`];
+function keyFor({ api }: ModelProvider, key: ProviderKey): Key {
+  const { value, form, baseUrl, sent } = key;
+  const isLogin = form === "login" || (api === "anthropic" && isLoginToken(value));
+  const header =
+    api === "gemini"
+      ? ["x-goog-api-key", value]
+      : api === "anthropic" && !isLogin
+        ? ["x-api-key", value]
+        : ["authorization", `Bearer ${value}`];
+  const headers = [...header, ...Object.entries(key.headers ?? {}).flat()];
+  return { headers, value, baseUrl, sent, beta: api === "anthropic" && isLogin ? loginBeta : undefined };
+}
+
+/** The program's headers with the key; its own list of betas stays, and has what the key needs. */
+export function keyedHeaders(sent: readonly string[], { headers, beta }: Key): string[] {
+  if (beta === undefined) return [...sent, ...headers];
+  const betas: string[] = [];
+  const others: string[] = [];
+  for (let i = 0; i < sent.length; i += 2) {
+    if (sent[i]!.toLowerCase() === "anthropic-beta") betas.push(...sent[i + 1]!.split(","));
+    else others.push(sent[i]!, sent[i + 1]!);
+  }
+  const all = new Set([...betas.map((one) => one.trim()).filter((one) => one !== ""), beta]);
+  return [...others, "anthropic-beta", [...all].join(","), ...headers];
 }
 
 /** SECURITY: vendors repeat a key they do not like in their answer. */
@@ -110,6 +144,7 @@ const notSent = new Set([
   "via",
   "openai-organization",
   "openai-project",
+  "chatgpt-account-id",
   "x-goog-user-project",
   "x-http-method",
   "x-http-method-override",

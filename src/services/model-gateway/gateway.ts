@@ -44,7 +44,7 @@ export class HostModelGateway implements ModelGateway {
 
   upgrade(box: GateBox, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
-    new ModelSocket(this.#context, this.#find(box), request, socket).run(head);
+    void new ModelSocket(this.#context, this.#find(box), request, socket).run(head);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,15 +7,14 @@ import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Logger } from "../../host/logger.ts";
 import { readServerTrust } from "../../host/server-trust.ts";
-import type { ModelGateway, ModelListener } from "../../ports/model-gateway.ts";
+import type { KeyOf, ModelGateway, ModelListener } from "../../ports/model-gateway.ts";
 import { HostModelGateway } from "./gateway.ts";
 import { type ModelLimits, modelLimits } from "./limits.ts";
 import { Upstreams } from "./upstreams.ts";
 
 export interface ModelGatewayOptions {
   readonly listener: ModelListener;
-  /** The value of a variable that holds a key. */
-  readonly keyOf: (variable: string) => string | undefined;
+  readonly keyOf: KeyOf;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<ModelLimits> | undefined;

@@ -6,18 +6,29 @@ import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:h
 import type { AgentBoxError } from "../../base/errors.ts";
 import type { ModelProvider } from "../../contract/model/api.ts";
 import { type AnswerReader, readAnswer, readFailure } from "./answer-reader.ts";
+import type { KeyOf } from "../../ports/model-gateway.ts";
 import type { BoxModels } from "./box-models.ts";
-import { type Key, answerHeaders, maskKey, readKey, sentHeaders, takePlaceholder } from "./credentials.ts";
+import {
+  type Key,
+  answerHeaders,
+  keyedHeaders,
+  maskKey,
+  noKey,
+  readKey,
+  sentHeaders,
+  takePlaceholder,
+} from "./credentials.ts";
 import type { ModelLanguage } from "./language.ts";
 import { type MeterContext, MeteredRequest, NotAdmitted } from "./metered-request.ts";
 import { leftError, leftStatus, logCause, refusalOf, toRefusal } from "./refusal.ts";
 import { parseBody, readBody } from "./request-body.ts";
+import { checkPlace, placeOf } from "./login-place.ts";
 import { type Target, findEndpoint, readTarget, sentQuery } from "./route.ts";
 import { type Upstreams, unavailable } from "./upstreams.ts";
 
 export interface CallContext extends MeterContext {
   readonly upstreams: Upstreams;
-  readonly keyOf: (variable: string) => string | undefined;
+  readonly keyOf: KeyOf;
 }
 
 interface Sent {
@@ -33,7 +44,7 @@ export class ModelCall {
   readonly #abort = new AbortController();
   #provider: ModelProvider | undefined;
   #language: ModelLanguage | undefined;
-  #key: Key = { headers: [], value: undefined };
+  #key: Key = noKey;
   #heldBytes = 0;
   #metered: MeteredRequest | undefined;
   #reader: AnswerReader | undefined;
@@ -74,7 +85,8 @@ export class ModelCall {
   async #prepare(target: Target): Promise<Sent> {
     const endpoint = findEndpoint(target, this.#request.method ?? "");
     const query = sentQuery(target);
-    this.#key = readKey(target.provider, this.#context.keyOf);
+    this.#key = await readKey(this.#models.box, target.provider, this.#context.keyOf);
+    checkPlace(target, this.#key);
     if (endpoint.kind === "look") return { path: target.path + query, body: undefined };
     const { language } = endpoint;
     this.#language = language;
@@ -100,9 +112,11 @@ export class ModelCall {
   }
 
   #send(provider: ModelProvider, { path, body }: Sent): Promise<IncomingMessage> {
-    const headers = [...sentHeaders(this.#request.rawHeaders), ...this.#key.headers];
+    const headers = keyedHeaders(sentHeaders(this.#request.rawHeaders), this.#key);
     const method = this.#request.method ?? "GET";
-    return this.#context.upstreams.send({ provider, method, path, headers, body }, this.#abort.signal);
+    const place = placeOf(provider, path, this.#key);
+    this.#key.sent?.();
+    return this.#context.upstreams.send({ ...place, method, headers, body }, this.#abort.signal);
   }
 
   #receive(answer: IncomingMessage): void {

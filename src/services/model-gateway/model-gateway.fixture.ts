@@ -12,7 +12,14 @@ import type { AddressInfo } from "node:net";
 import { type ModelSpec, type ProviderApi, placeholderKey } from "../../contract/model/api.ts";
 import { systemClock } from "../../host/clock.ts";
 import { silentLogger } from "../../host/logger.ts";
-import type { Admission, ModelGateway, ModelOutcome, ModelRequest } from "../../ports/model-gateway.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type {
+  Admission,
+  ModelGateway,
+  ModelOutcome,
+  ModelRequest,
+  ProviderKey,
+} from "../../ports/model-gateway.ts";
 import { type ModelGatewayOptions, openModelGateway } from "./index.ts";
 
 export const realKey = "sk-real-0123456789abcdef";
@@ -51,7 +58,7 @@ export interface GatewayFixture extends AsyncDisposable {
   progressed: number;
   /** What the listener answers to the next request. */
   admit: (request: ModelRequest, signal: AbortSignal) => Promise<Admission>;
-  keys: Record<string, string | undefined>;
+  keys: Record<string, string | ProviderKey | undefined>;
   ask(ask: Ask): Promise<Reply>;
   /** The answer as it comes, for those who leave early. */
   open(ask: Ask): Promise<IncomingMessage>;
@@ -79,7 +86,14 @@ export async function openGatewayFixture(
   const gateway = openModelGateway({
     clock: systemClock,
     logger: { ...silentLogger, warn: log, error: log, info: log, debug: log },
-    keyOf: (variable) => fixture.keys[variable],
+    keyOf: async (_box, { name, keyVariable }) => {
+      if (keyVariable === undefined) return undefined;
+      const key = fixture.keys[keyVariable];
+      if (key !== undefined) return typeof key === "string" ? { value: key, form: "key" } : key;
+      throw new AgentBoxError("model.no_key", `There is no key for ${name}.`, {
+        hint: `Set ${keyVariable}.`,
+      });
+    },
     listener: {
       admit: (request, signal) => {
         fixture.asked.push(request);

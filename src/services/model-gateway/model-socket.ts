@@ -8,7 +8,16 @@ import { WebSocket, WebSocketServer } from "ws";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import type { ModelProvider } from "../../contract/model/api.ts";
 import type { BoxModels } from "./box-models.ts";
-import { type Key, answerHeaders, maskKey, readKey, sentHeaders, takePlaceholder } from "./credentials.ts";
+import {
+  type Key,
+  answerHeaders,
+  keyedHeaders,
+  maskKey,
+  noKey,
+  readKey,
+  sentHeaders,
+  takePlaceholder,
+} from "./credentials.ts";
 import { type JsonObject, isObject, parseJson } from "./json.ts";
 import type { Learned } from "./language.ts";
 import { MeteredRequest, NotAdmitted } from "./metered-request.ts";
@@ -24,6 +33,7 @@ import {
   refusalOf,
   toRefusal,
 } from "./refusal.ts";
+import { placeOf } from "./login-place.ts";
 import { readTarget, sentQuery } from "./route.ts";
 import { unavailable } from "./upstreams.ts";
 
@@ -42,7 +52,7 @@ export class ModelSocket {
   readonly #abort = new AbortController();
   readonly #waiting: Buffer[] = [];
   #provider: ModelProvider | undefined;
-  #key: Key = { headers: [], value: undefined };
+  #key: Key = noKey;
   #upstream: WebSocket | undefined;
   #client: WebSocket | undefined;
   #heldBytes = 0;
@@ -65,29 +75,38 @@ export class ModelSocket {
   }
 
   /** The provider is connected to first: its refusal (426: no WebSockets here) is for the program to see. */
-  run(head: Buffer): void {
+  async run(head: Buffer): Promise<void> {
     try {
       const target = readTarget(this.#models.spec, this.#request.url ?? "");
       this.#provider = target.provider;
       takePlaceholder(this.#request.rawHeaders, target.query);
       if (target.provider.api !== "openai" || target.path !== path)
         throw new AgentBoxError("model.bad_request", "There is no WebSocket at this path.");
-      this.#key = readKey(target.provider, this.#context.keyOf);
       this.#socket.once("close", this.#models.openSocket());
-      this.#connect(target.provider, path + sentQuery(target), head);
+      const query = sentQuery(target);
+      this.#key = await this.#findKey(target.provider);
+      // The program may have left while the key was fetched.
+      if (this.#abort.signal.aborted) return;
+      this.#connect(target.provider, path + query, head);
     } catch (error) {
       this.#refuse(error);
     }
   }
 
+  #findKey(provider: ModelProvider): Promise<Key> {
+    return readKey(this.#models.box, provider, this.#context.keyOf);
+  }
+
   #connect(provider: ModelProvider, asked: string, head: Buffer): void {
     const { limits, upstreams } = this.#context;
-    const place = upstreams.place(provider, asked);
+    const sent = placeOf(provider, asked, this.#key);
+    const place = upstreams.place(sent.provider, sent.path);
+    this.#key.sent?.();
     // The agent makes TLS where the provider's URL says so; to the library every provider is plain.
     const upstream = new WebSocket(`ws://${place.host}${place.path}`, {
       agent: place.agent,
       headers: {
-        ...pairs([...sentHeaders(this.#request.rawHeaders), ...this.#key.headers]),
+        ...pairs(keyedHeaders(sentHeaders(this.#request.rawHeaders), this.#key)),
         host: place.host,
       },
       handshakeTimeout: limits.connectMs + limits.retryMs,
@@ -163,6 +182,9 @@ export class ModelSocket {
       body,
       bytes,
     };
+    // SECURITY: the connection was let in with a key that may have been taken back since; then it ends here, and
+    // whoever opens another gets what is in force.
+    if ((await this.#findKey(asking.provider)).value !== this.#key.value) return this.#close(goingAway);
     const metered = await MeteredRequest.admit(this.#context, asking, this.#abort.signal);
     this.#learned = {};
     this.#hasAnswer = false;

@@ -1,0 +1,144 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { Client } from "../../client/index.ts";
+import { agentLogins, loginProblem, loginSecret } from "../../contract/secret/agent-login.ts";
+import { maxSecretBytes } from "../../contract/secret/secret.ts";
+import { askYesNo } from "../ask.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
+import { readSecretValue } from "../read-secret.ts";
+import { renderSecrets } from "../render/secrets.ts";
+
+export const run: RunCommand = async (context) => {
+  const [verb = "", agent] = context.args.positionals;
+  if (verb === "ls") return list(context);
+  if (verb === "rm") return remove(context, requireAgent(agent));
+  if (agent !== undefined) {
+    throw new AgentBoxError("input.invalid", "A login is taken for one agent at a time.", {
+      hint: `Write: agentbox login ${printable(verb)}`,
+    });
+  }
+  return take(context, verb);
+};
+
+function requireAgent(agent: string | undefined): string {
+  if (agent !== undefined) return agent;
+  throw new AgentBoxError("input.invalid", "The name of an agent is missing.", {
+    hint: "Write: agentbox login rm claude",
+  });
+}
+
+async function take(context: CommandContext, agent: string): Promise<number> {
+  const { args, screen } = context;
+  requireUsable(agent);
+  const isToken = args.isSet("token");
+  const value = isToken ? await readToken(context, agent) : await readLogin(context, agent);
+  const client = await context.connect();
+  const form = isToken ? "token" : "file";
+  const secret = await client.keepLogin({ agent, form, value: value.toString("base64") });
+  if (!isToken) sayWhoRefreshes(context, agent);
+  const grants = (await mayGrant(context, agent))
+    ? await client.grantSecret({ name: secret.name, scope: "agent", agent })
+    : [];
+  if (screen.isJson) screen.printJson({ secret, grants });
+  else if (grants.length > 0) screen.print(`Every box of ${agent} may use ${secret.name}.`);
+  else
+    screen.print(
+      `Kept ${secret.name}. Let boxes use it: agentbox vault grant ${secret.name} --agent ${agent}`,
+    );
+  return 0;
+}
+
+/** Before anything is read: what cannot be used is not taken either. */
+function requireUsable(agent: string): void {
+  const problem = loginProblem(agent);
+  if (problem === undefined) return;
+  throw new AgentBoxError(
+    "input.invalid",
+    `The login of "${printable(agent)}" cannot be used by boxes: ${problem}.`,
+    {
+      hint: `Logins that can: ${Object.keys(agentLogins).join(", ")}. Others use a key: agentbox help vault`,
+    },
+  );
+}
+
+function readToken(context: CommandContext, agent: string): Promise<Buffer> {
+  const command = agentLogins[agent]?.tokenCommand;
+  if (command === undefined) {
+    throw new AgentBoxError("input.invalid", `${agent} makes no tokens for others.`, {
+      hint: `Take its own login: agentbox login ${agent}`,
+    });
+  }
+  if (context.args.isSet("from")) {
+    throw new AgentBoxError("input.invalid", "A token comes from a prompt, stdin or a command.", {
+      hint: `Use one of --token and --from.`,
+    });
+  }
+  return readSecretValue(context, `What ${command} printed: `);
+}
+
+async function readLogin(context: CommandContext, agent: string): Promise<Buffer> {
+  const { args, env } = context;
+  if (args.isSet("from-command")) return readSecretValue(context, "");
+  const { agents } = await context.loadCatalogue();
+  const [own = ""] = agents[agent]?.loginPaths ?? [];
+  const file = args.text("from") ?? join(env.userHome, own);
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new AgentBoxError("file.not_found", `There is no login of ${agent} in ${printable(file)}.`, {
+      hint: `Log in with ${agent} on this host first, or name the file: --from FILE`,
+      facts: { file, code: systemCode(error) },
+    });
+  });
+  if (bytes.length > 0 && bytes.length <= maxSecretBytes) return bytes;
+  throw new AgentBoxError("input.invalid", `${printable(file)} is empty, or too large to be a login.`, {
+    hint: "Name the file that the agent's program keeps its login in: --from FILE",
+  });
+}
+
+/** Refresh tokens are used once: whoever comes second is logged out. */
+function sayWhoRefreshes({ screen }: CommandContext, agent: string): void {
+  const { tokenCommand } = agentLogins[agent]!;
+  const instead =
+    tokenCommand === undefined
+      ? ""
+      : ` A token of its own has no such limit: ${tokenCommand}, then agentbox login ${agent} --token.`;
+  screen.note(
+    `AgentBox refreshes this login from now on. ${agent} outside of boxes has the same one, and each refresh ends the other's: it may ask you to log in again.${instead}`,
+  );
+}
+
+async function mayGrant({ args, screen }: CommandContext, agent: string): Promise<boolean> {
+  if (args.isSet("yes")) return true;
+  return screen.isInteractive && !screen.isJson && askYesNo(screen, `Let every box of ${agent} use it?`);
+}
+
+const isLogin = (name: string): boolean =>
+  Object.keys(agentLogins).some((agent) => loginSecret(agent) === name);
+
+async function list({ screen, connect }: CommandContext): Promise<number> {
+  const all = await (await connect()).listSecrets();
+  const kept = all.filter(({ secret }) => isLogin(secret.name));
+  if (screen.isJson) screen.printJson({ logins: kept });
+  else if (kept.length === 0) screen.print("There is no login. Take one: agentbox login claude");
+  else screen.print(renderSecrets(kept, Date.now(), screen.style));
+  return 0;
+}
+
+async function remove({ args, screen, connect }: CommandContext, agent: string): Promise<number> {
+  const name = loginSecret(agent);
+  const client: Client = await connect();
+  await client.getSecret(name);
+  if (!args.isSet("yes")) {
+    if (!screen.isInteractive) {
+      throw new AgentBoxError("input.invalid", "A login is removed for good, and nobody can be asked here.", {
+        hint: `Add --yes: agentbox login rm ${printable(agent)} --yes`,
+      });
+    }
+    if (!(await askYesNo(screen, `Forget ${name}? Boxes of ${agent} then need a key.`))) return 5;
+  }
+  await client.removeSecret(name);
+  if (screen.isJson) screen.printJson({ name });
+  else screen.print(`Forgot ${name}.`);
+  return 0;
+}
