@@ -33,6 +33,12 @@ function survives(text: string) {
   return findings;
 }
 
+const manyPlaces = (i: number): string => {
+  const hosts = Array.from({ length: 32 }, (_, n) => `"h${n}.example.org"`).join();
+  const paths = Array.from({ length: 64 }, (_, n) => `"/${i}/${n}"`).join();
+  return `[secrets.s${i}]\nhow = "bearer"\nhosts = [${hosts}]\npaths = [${paths}]\n`;
+};
+
 describe("hostile manifests", () => {
   it("a plain one passes: the control", () => {
     expect(survives('version = 1\n[agent]\nname = "shell"\n')).toEqual([]);
@@ -56,6 +62,10 @@ describe("hostile manifests", () => {
       "3,000 variables",
       `version = 1\n[env]\n${Array.from({ length: 3_000 }, (_, i) => `V${i}="x"\n`).join("")}`,
     ],
+    [
+      "64 secrets of many places",
+      `version = 1\n${Array.from({ length: 64 }, (_, i) => manyPlaces(i)).join("")}[nothing]`,
+    ],
     ["a long word to compare", `version = 1\n${"x".repeat(200_000)} = 1`],
     ["one long line of quotes", `version = 1\na = ${'"'.repeat(200_000)}`],
     ["a long duration", `version = 1\n[lifecycle]\nttl = "${"1d".repeat(100_000)}"`],
@@ -73,6 +83,7 @@ const name = fc.constantFrom(
   "providers",
   "budget",
   "mcp",
+  "secrets",
   "name",
   "mounts",
   "services",
@@ -136,6 +147,7 @@ describe("properties of parsing", () => {
       "model",
       "budget",
       "mcp",
+      "secrets",
       "workspace",
       "resources",
       "mounts",

@@ -52,6 +52,25 @@ describe("manifestFromFlags", () => {
   });
 });
 
+it("turns the secret of a known service into its entry, and refuses what it does not know", () => {
+  expect(flags("--secret", "github", "--secret", "gitlab=work-gitlab")).toEqual({
+    secrets: { github: { service: "github" }, gitlab: { service: "gitlab", from: "vault:work-gitlab" } },
+  });
+  const refusal = (text: string) => {
+    try {
+      return flags("--secret", text);
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(refusal("githb")).toMatchObject({ code: "input.invalid", hint: "Did you mean --secret github?" });
+  expect(refusal("npm-registry")).toMatchObject({
+    code: "input.invalid",
+    hint: expect.stringContaining("[secrets.NAME]"),
+  });
+  expect(refusal("toString")).toMatchObject({ code: "input.invalid" });
+});
+
 it("turns what was typed about the agent, its model and its budget into their sections", () => {
   const typed = ["--autonomy", "edit", "--model", "some-model", "--agent-version", "1.2.3"];
   expect(

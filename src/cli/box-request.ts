@@ -4,6 +4,7 @@ import type { ManifestValues } from "../contract/manifest/schema.ts";
 import { readHostVariable } from "../host/env.ts";
 import type { Arguments } from "./arguments.ts";
 import type { FlagSpec } from "./command.ts";
+import { parseSecrets } from "./secret-flag.ts";
 
 type Mount = NonNullable<ManifestValues["mounts"]>[number];
 
@@ -119,6 +120,7 @@ export function manifestFromFlags(
     }),
     lifecycle: said({ ttl: args.text("ttl"), idle: args.text("idle") }),
     network: networkFromFlags(args),
+    secrets: said(parseSecrets(args.list("secret"))),
     mounts: mounts.length > 0 ? mounts : undefined,
     env: Object.keys(env).length > 0 ? env : undefined,
   }) as ManifestValues | undefined;

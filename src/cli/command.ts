@@ -16,7 +16,7 @@ export interface FlagSpec {
   readonly option?: string;
 }
 
-export type CommandGroup = "Work" | "Review" | "Boxes" | "Look" | "Network" | "Project" | "Host";
+export type CommandGroup = "Work" | "Review" | "Boxes" | "Look" | "Network" | "Secrets" | "Project" | "Host";
 
 /** One command, as data. Its code is loaded only when it runs, because every module costs start-up time. */
 export interface CommandSpec {

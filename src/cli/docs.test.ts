@@ -10,7 +10,7 @@ import { findCommand } from "./table/index.ts";
 const loadCatalogue = async () => ({ agents, runtimeNames: [], loadPresetNames: async () => [] });
 
 /** These pages are where people copy from, so what they show must be right. */
-describe.each(["network.md", "agents.md", "review.md"])("docs/%s", (name) => {
+describe.each(["network.md", "agents.md", "review.md", "credentials.md"])("docs/%s", (name) => {
   const page = readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
   const blocks = (language: string): string[] =>
     [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)]

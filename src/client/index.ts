@@ -169,6 +169,10 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     },
     mergeWork: async (box: string, body: RouteBodyInput<"mergeWork">) =>
       (await json("mergeWork", "POST", at(box, "/merge"), body)).merge,
+    pushWork: async (box: string, body: RouteBodyInput<"pushWork">) => {
+      const answer = await open({ method: "POST", path: at(box, "/push"), body });
+      return (JSON.parse(await answer.text()) as RouteResponse<"pushWork">).push;
+    },
     undoMerge: async (body: RouteBodyInput<"undoMerge">) =>
       (await json("undoMerge", "POST", "/v1/merges/undo", body)).merge,
     discardWork: (box: string) => json("discardWork", "POST", at(box, "/discard"), {}),
@@ -204,6 +208,38 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     listTrust: async () => (await json("listTrust", "GET", "/v1/trust")).entries,
     revokeTrust: (projectDir: string, digest?: string) =>
       json("revokeTrust", "DELETE", withQuery("/v1/trust", { projectDir, digest })),
+    getVault: () => json("getVault", "GET", "/v1/vault"),
+    unlockVault: (passphrase: string) => json("unlockVault", "POST", "/v1/vault/unlock", { passphrase }),
+    lockVault: () => json("lockVault", "POST", "/v1/vault/lock", {}),
+    rekeyVault: (body: RouteBodyInput<"rekeyVault">) => json("rekeyVault", "POST", "/v1/vault/rekey", body),
+    exportVault: async (passphrase: string) =>
+      (await json("exportVault", "POST", "/v1/vault/export", { passphrase })).sealed,
+    importVault: (body: RouteBodyInput<"importVault">) =>
+      json("importVault", "POST", "/v1/vault/import", body),
+    listSecrets: async () => (await json("listSecrets", "GET", "/v1/secrets")).secrets,
+    addSecret: async (body: RouteBodyInput<"addSecret">) =>
+      (await json("addSecret", "POST", "/v1/secrets", body)).secret,
+    getSecret: (name: string) => json("getSecret", "GET", withQuery("/v1/secret", { name })),
+    removeSecret: (name: string) => json("removeSecret", "DELETE", withQuery("/v1/secret", { name })),
+    rotateSecret: async (body: RouteBodyInput<"rotateSecret">) =>
+      (await json("rotateSecret", "POST", "/v1/secret/rotate", body)).secret,
+    grantSecret: async (body: RouteBodyInput<"grantSecret">) =>
+      (await json("grantSecret", "POST", "/v1/secret/grant", body)).grants,
+    revokeSecret: async (body: RouteBodyInput<"revokeSecret">) =>
+      (await json("revokeSecret", "POST", "/v1/secret/revoke", body)).revoked,
+    secretAudit: async (query: { name?: string | undefined; box?: string | undefined; limit?: number }) =>
+      (await json("secretAudit", "GET", withQuery("/v1/secret/audit", { ...query }))).records,
+    testSecret: async (box: string, body: RouteBodyInput<"testSecret">) =>
+      (await json("testSecret", "POST", at(box, "/secret-test"), body)).tests,
+    listConnectionPresets: async () =>
+      (await json("listConnectionPresets", "GET", "/v1/connections/presets")).presets,
+    startConnection: (body: RouteBodyInput<"startConnection">) =>
+      json("startConnection", "POST", "/v1/connections", body),
+    getConnection: (id: string) => json("getConnection", "GET", `/v1/connections/${encodeURIComponent(id)}`),
+    keepLogin: async (body: RouteBodyInput<"keepLogin">) =>
+      (await json("keepLogin", "POST", "/v1/logins", body)).secret,
+    verifyAudit: (query: { head?: string | undefined } = {}) =>
+      json("verifyAudit", "GET", withQuery("/v1/audit/verify", { ...query })),
     prune: (body: RouteBodyInput<"prune">) => json("prune", "POST", "/v1/prune", body),
   };
 }

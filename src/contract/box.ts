@@ -6,6 +6,7 @@ import { CheckSpec } from "./review/check.ts";
 import { ModelSpec } from "./model/api.ts";
 import { BudgetLimit } from "./model/budget.ts";
 import { NetworkPolicy } from "./network/policy.ts";
+import { SecretBinding } from "./secret/binding.ts";
 
 /** Human and hierarchical: words joined by hyphens, the broadest first (`team-app-backend`). */
 export const boxNamePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
@@ -93,6 +94,8 @@ export const BoxSpec = z.strictObject({
   budget: z.array(BudgetLimit).default([]),
   mcp: z.array(McpServer).default([]),
   checks: z.array(CheckSpec).default([]),
+  /** Which secrets it may use, and how; never a value. */
+  secrets: z.array(SecretBinding).default([]),
   workspace: WorkspaceSpec,
   runtime: z.string(),
   resources: ResourceSpec,

@@ -7,7 +7,10 @@ import type { Box, BoxOwner } from "../contract/box.ts";
 import type { BoxEvent, EventType, NewEvent } from "../contract/events.ts";
 import type { Health, ServiceStatus, SessionStatus } from "../contract/link/messages.ts";
 import type { AgentEvent } from "../contract/agent-events.ts";
+import type { Connections } from "../ports/connections.ts";
+import type { Forges } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
+import type { Injection } from "../ports/injection.ts";
 import type { BoxLink, Links } from "../ports/link.ts";
 import type { BoxLogs } from "../ports/logs.ts";
 import type { ModelGateway } from "../ports/model-gateway.ts";
@@ -17,8 +20,10 @@ import type { SecretScan } from "../ports/secret-scan.ts";
 import type { PresetSource } from "../ports/presets.ts";
 import type { BoxTools, Runtime } from "../ports/runtime.ts";
 import type { BoxStorage } from "../ports/storage.ts";
+import type { SshKeys } from "../ports/ssh-keys.ts";
 import type { Store, StoreChange } from "../ports/store.ts";
 import type { ToolStore } from "../ports/tool-store.ts";
+import type { Vault } from "../ports/vault.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import { AgentWatch } from "./agents/agent-watch.ts";
 import type { ModelKeys } from "./agents/model-keys.ts";
@@ -28,6 +33,7 @@ import { pauseForBudget } from "./budget/pause-for-budget.ts";
 import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";
+import { SecretGrants } from "./secrets/secret-grants.ts";
 
 /** Opened runtimes by name; opening one twice gives the same. */
 export interface Runtimes {
@@ -84,6 +90,11 @@ export interface CorePorts {
   readonly secretScan: SecretScan;
   readonly models: ModelGateway;
   readonly modelKeys: ModelKeys;
+  readonly vault: Vault;
+  readonly injection: Injection;
+  readonly connections: Connections;
+  readonly sshKeys: SshKeys;
+  readonly forges: Forges;
   /** Agents that people have defined and that cannot be used, with the reason. */
   readonly agentProblems: readonly CatalogueProblem[];
   /** Reads the agents that people have defined again. */
@@ -130,6 +141,7 @@ export class Core {
   readonly agentWatch = new AgentWatch(this);
   readonly budgets = new Budgets(this, (box) => pauseForBudget(this, box));
   readonly modelListener = modelListener(this);
+  readonly secretGrants = new SecretGrants(this);
   readonly live = new Map<string, LiveBox>();
   readonly #boxBudget = new EventBudget(() => this.ports.clock, boxEventsPerMinute);
   readonly #agentBudget = new EventBudget(() => this.ports.clock, agentEventsPerMinute);

@@ -39,6 +39,7 @@ describe("resolving a manifest", () => {
       budget: [],
       mcp: [],
       checks: [],
+      secrets: [],
       workspace: { mode: "clone", source: "/srv/app", carry: "none" },
       runtime: "bubblewrap",
       resources: { pids: 4096, required: [] },

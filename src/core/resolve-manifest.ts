@@ -20,6 +20,7 @@ import { resolveAgent } from "./resolve-agent.ts";
 import { resolveBudget } from "./resolve-budget.ts";
 import { resolveMcp } from "./resolve-mcp.ts";
 import { type AgentModel, resolveModel } from "./resolve-model.ts";
+import { resolveSecrets } from "./secrets/bindings.ts";
 
 export interface ResolveOptions extends ResolvePlaces {
   /** A variable of the host's environment. */
@@ -50,6 +51,7 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
     env: resolveEnv(values, options),
     services: Object.entries(values.services ?? {}).map(([name, service]) => resolveService(name, service)),
     lifecycle: resolveLifecycle(effective, maxTtlMs(options.layers)),
+    secrets: resolveSecrets(options.layers),
     checks: options.layers.flatMap(({ values: { check = [] } }) => check.map(resolveCheck)),
   };
 }

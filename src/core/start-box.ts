@@ -2,7 +2,7 @@ import { AgentBoxError, isAgentBoxError, messageOf } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import { type Box, boxPaths } from "../contract/box.ts";
 import { guardedEntries, guardedSuffixes } from "../contract/guarded-paths.ts";
-import { linkProtocol, type Health } from "../contract/link/messages.ts";
+import { type BoxdConfig, linkProtocol, type Health } from "../contract/link/messages.ts";
 import type { BoxLink } from "../ports/link.ts";
 import type { BoxTools, RuntimeBox } from "../ports/runtime.ts";
 import { type AgentTool, boxTools, pathOf, planRun, toolOf } from "./agents/plan-run.ts";
@@ -11,6 +11,8 @@ import type { Core } from "./context.ts";
 import { effectivePolicy, gateBox, portsOf } from "./network/apply-policy.ts";
 import { cloneInside } from "./clone-inside.ts";
 import { recordOutput } from "./record-output.ts";
+import { setSecrets } from "./secrets/apply-secrets.ts";
+import { giveHeld, holdsSecrets } from "./secrets/give-held.ts";
 import { takeQuietly } from "./review/take-checkpoint.ts";
 
 const bootTimeoutMs = 20_000;
@@ -63,7 +65,10 @@ async function launch(core: Core, box: Box, isErrand = false): Promise<BoxLink> 
   return link;
 }
 
-/** Boots a stopped box without its agent and services, for the host's own errands. The caller holds the lock and ends it. */
+/**
+ * Boots a stopped box without its agent and services and without the secrets it holds, for the host's own errands. The
+ * caller holds the lock and ends it.
+ */
 export function launchQuietly(core: Core, box: Box): Promise<BoxLink> {
   const { run: _run, main: _main, ...rest } = box;
   return launch(core, { ...rest, spec: { ...box.spec, services: [] } }, true);
@@ -126,8 +131,10 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
   const { ports } = core;
   const policy = await effectivePolicy(core, box);
   // Before the box can dial: a connection that finds no policy is refused.
+  setSecrets(core, box);
   ports.gate.setPolicy(gateBox(box), policy);
   if (box.spec.model) ports.models.setBox(gateBox(box), box.spec.model);
+  const sshAgent = await sshAgentOf(core, box);
   const link = await ports.links.listen({
     linkDir: ports.storage.dirs(box.name).link,
     owner: box.owner,
@@ -136,10 +143,17 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
       box: box.name,
       hostname: box.name,
       workspace: boxPaths.workspace,
-      env: { ...ports.gate.boxEnv, ...box.spec.env },
+      env: {
+        ...ports.gate.boxEnv,
+        ...ports.injection.placeholders(gateBox(box), box.spec.secrets),
+        ...(sshAgent && { SSH_AUTH_SOCK: sshAgent.socket }),
+        ...box.spec.env,
+      },
       path: pathOf(tool),
       services: box.spec.services,
+      awaitsSecrets: holdsSecrets(box),
       network: { ports: portsOf(policy) },
+      sshAgent,
     },
     listener: {
       connected: (boot, isReconnect) => core.noteFromBox("link.connected", box, { boot, isReconnect }),
@@ -161,11 +175,20 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
   return link;
 }
 
+/** What boxd needs so that ssh works in a box with keys to use, as on a machine that has them. */
+async function sshAgentOf({ ports }: Core, { spec }: Box): Promise<BoxdConfig["sshAgent"]> {
+  const bindings = spec.secrets.filter(({ use }) => use.kind === "ssh");
+  if (bindings.length === 0) return undefined;
+  return { socket: boxPaths.sshAgent, knownHosts: await ports.sshKeys.knownHosts(bindings) };
+}
+
 export async function closeLink(core: Core, name: string): Promise<void> {
   const live = core.live.get(name);
   core.live.delete(name);
   core.ports.gate.drop(name);
   core.ports.models.drop(name);
+  core.ports.injection.drop(name);
+  core.ports.sshKeys.drop(name);
   core.agentWatch.end(name);
   await live?.link[Symbol.asyncDispose]();
 }
@@ -202,6 +225,7 @@ async function becomeRunning(
   link: BoxLink,
   type: "box.started" | "box.adopted",
 ): Promise<Box> {
+  await giveHeld(core, box, link);
   if (box.spec.services.length > 0) await servicesSettled(core, box, link);
   // What was carried in is the person's own work, and not what is done from now on.
   const isFirst = box.startedAtMs === undefined;

@@ -82,6 +82,13 @@ reason = "a local model"
       "use the host variable OTHER as the key for https://api.anthropic.com",
     ]);
     expect(sentences('[model.providers.anthropic]\nkey_env = "ANTHROPIC_API_KEY"')).toEqual([]);
+    expect(sentences(`${far}\nkey = "vault:github"`)).toEqual([
+      "send what the agent reads to https://models.example.org",
+      "send the secret github to https://models.example.org as the key of the model provider far",
+    ]);
+    expect(sentences('[model.providers.anthropic]\nkey = "vault:team"')).toEqual([
+      "send the secret team to https://api.anthropic.com as the key of the model provider anthropic",
+    ]);
     // The vendor's own address is elsewhere for a person who has named another place.
     const company = parseUserConfig('[model.providers.openai]\nbase_url = "https://models.example.org"', {
       file: "/home/ada/config.toml",
@@ -180,6 +187,10 @@ describe("the digest", () => {
       '[model.providers.a]\napi = "openai"\nbase_url = "https://a.example.org"\nkey_env = "A"',
       '[model.providers.a]\napi = "openai"\nbase_url = "https://a.example.org"\nkey_env = "B"',
       '[model.providers.openai]\nkey_env = "B"',
+      '[model.providers.openai]\nkey = "vault:a"',
+      '[model.providers.openai]\nkey = "vault:b"',
+      '[model.providers.anthropic]\nkey = "vault:a"',
+      '[model.providers.a]\napi = "openai"\nbase_url = "https://a.example.org"\nkey = "vault:a"',
       '[agent]\nskills = "/data/skills"',
     ];
     expect(new Set(texts.map((text) => digest(text))).size).toBe(texts.length);

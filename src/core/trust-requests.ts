@@ -9,6 +9,7 @@ import { layerManifest } from "../contract/manifest/index.ts";
 import { type ModelRequest, modelRequests, skillsRequests } from "./model-requests.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
 import { type NetworkRequest, networkRequests } from "./policy/network-requests.ts";
+import { type SecretRequest, secretRequests } from "./secrets/secret-requests.ts";
 
 export type TrustRequest =
   | {
@@ -21,6 +22,7 @@ export type TrustRequest =
   | { readonly kind: "host_variable"; readonly name: string; readonly as: string; readonly sentence: string }
   | { readonly kind: "mounted_workspace"; readonly source: string; readonly sentence: string }
   | NetworkRequest
+  | SecretRequest
   | ModelRequest;
 
 export interface TrustRequests {
@@ -36,6 +38,7 @@ export function trustRequests(places: ResolvePlaces): TrustRequests {
     ...variableRequests(places),
     ...workspaceRequests(places),
     ...networkRequests(places.layers, places.presets),
+    ...secretRequests(places.layers),
     ...modelRequests(places.layers),
     ...skillsRequests(places),
   ];

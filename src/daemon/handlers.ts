@@ -24,6 +24,7 @@ import { openApiDocument } from "./openapi.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 import { runHandlers } from "./run-handlers.ts";
 import type { StreamRoute } from "./streams.ts";
+import { vaultHandlers } from "./vault-handlers.ts";
 
 export interface HandlerDeps {
   readonly core: Core;
@@ -217,4 +218,5 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   ...runHandlers,
   ...agentHandlers,
   ...reviewHandlers,
+  ...vaultHandlers,
 };

@@ -15,13 +15,17 @@ import { systemClock, systemIds } from "../host/clock.ts";
 import { acquireDaemonLock } from "../host/daemon-lock.ts";
 import { type HostEnv, inheritedEnv, readHostEnv, readHostVariable } from "../host/env.ts";
 import { readSmallFile } from "../host/files.ts";
+import { forbidCoreDumps } from "../host/core-dumps.ts";
 import { type Home, openHome } from "../host/home.ts";
 import { type Logger, openLogger } from "../host/logger.ts";
 import { readUserRange } from "../host/user-range.ts";
 import { readOwnPrices } from "../core/budget/own-prices.ts";
+import { findModelKey } from "../core/agents/find-model-key.ts";
 import { ModelKeys } from "../core/agents/model-keys.ts";
 import { modelHost } from "../contract/model/api.ts";
+import { openForges } from "../services/forge/index.ts";
 import { openMerges } from "../services/merge/index.ts";
+import { openSecrets } from "./secrets.ts";
 import { openReviews } from "../services/review/index.ts";
 import { openSecretScan } from "../services/secret-scan/index.ts";
 import { openModelGateway } from "../services/model-gateway/index.ts";
@@ -53,6 +57,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
     logger.error({ error: String(reason) }, "unhandled rejection"),
   );
 
+  await forbidCoreDumps();
   const home = await openHome(env.agentboxHome, env);
   await using _lock = await acquireDaemonLock(home);
   await using store = await (await loadStore()).open(home.store);
@@ -67,11 +72,12 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       progressed: (box) => core.modelListener.progressed(box),
       refused: (box, code, message) => core.modelListener.refused(box, code, message),
     },
-    keyOf: (variable) => modelKeys.get(variable),
+    keyOf: (box, provider) => findModelKey(core, box, provider),
     upstreamProxy: env.upstreamProxy,
     clock: systemClock,
     logger,
   });
+  await using secrets = await openSecrets({ home, env, logger }, () => core);
   await using gate = await openGate({
     decide: decideSafely,
     // The gate is a part of what the core is made from, and speaks to it only when boxes run.
@@ -85,6 +91,8 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
     upstreamProxy: env.upstreamProxy,
     dnsServer: env.dnsServer,
     internalHosts: new Map([[modelHost, models]]),
+    injection: secrets.injection,
+    sshKeys: secrets.sshKeys,
   });
   const catalogue = openCatalogue(join(home.root, "agents"));
   await catalogue.refresh();
@@ -98,6 +106,11 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       refreshAgents: () => catalogue.refresh(),
       models,
       modelKeys,
+      vault: secrets.vault,
+      injection: secrets.injection,
+      connections: secrets.connections,
+      sshKeys: secrets.sshKeys,
+      forges: openForges({ upstreamProxy: env.upstreamProxy }),
       reviews: openReviews(),
       merges: openMerges({ clock: systemClock, isRoot: env.isRoot, userHome: env.userHome }),
       secretScan: openSecretScan(),

@@ -23,10 +23,14 @@ import { openRuntimes } from "../../src/main/runtimes.ts";
 import type { Gate } from "../../src/ports/gate.ts";
 import type { RuntimeModule } from "../../src/ports/runtime.ts";
 import type { Store } from "../../src/ports/store.ts";
+import type { Connections } from "../../src/ports/connections.ts";
+import type { Forges } from "../../src/ports/forge.ts";
+import type { Vault } from "../../src/ports/vault.ts";
 import { openBoxLogs } from "../../src/services/box-logs/index.ts";
 import { openLinks } from "../../src/services/link/index.ts";
 import { openStorage } from "../../src/services/storage/index.ts";
 import { openWorkspaces } from "../../src/services/workspace/index.ts";
+import { memoryVault, noConnections, noForges, noInjection, noSshKeys } from "./secrets.ts";
 
 /** A wall clock that can be set, on top of the real one. */
 export class SettableClock implements Clock {
@@ -42,6 +46,7 @@ const closedGate: Gate = {
   drop: () => undefined,
   serve: (_box, { socket }) => void socket.destroy(),
   summary: () => [],
+  closeInjected: () => undefined,
   trustFiles: [],
   boxEnv: {},
   [Symbol.asyncDispose]: async () => undefined,
@@ -59,7 +64,13 @@ const refuseMerge = async (): Promise<never> => {
   throw new AgentBoxError("merge.failed", "There is nothing to merge into.");
 };
 
-const noMerges: Merges = { plan: refuseMerge, apply: refuseMerge, undo: refuseMerge, export: refuseMerge };
+const noMerges: Merges = {
+  plan: refuseMerge,
+  apply: refuseMerge,
+  prepare: refuseMerge,
+  undo: refuseMerge,
+  export: refuseMerge,
+};
 
 const notInstalled = (agent: string): never => {
   throw new AgentBoxError("tool.not_installed", `${agent} is not installed.`);
@@ -104,6 +115,9 @@ export async function openTestCore(
     agents?: Readonly<Record<string, AgentEntry>>;
     models?: ModelGateway;
     toolStore?: ToolStore;
+    vault?: Vault;
+    connections?: Connections;
+    forges?: Forges;
   } = {},
 ): Promise<Core & AsyncDisposable> {
   const boxesDir = join(host.dir, "b");
@@ -121,6 +135,11 @@ export async function openTestCore(
       reviews: openReviews(),
       merges: noMerges,
       secretScan: { scan: async () => [] },
+      vault: options.vault ?? memoryVault(),
+      injection: noInjection,
+      connections: options.connections ?? noConnections,
+      sshKeys: noSshKeys,
+      forges: options.forges ?? noForges,
       modelKeys: new ModelKeys(() => undefined),
       toolStore: options.toolStore ?? emptyToolStore,
       workspaces: openWorkspaces({ isRoot: false, userHome: join(host.dir, "home"), agentboxHome: host.dir }),

@@ -20,7 +20,11 @@ export function renderApproval(approval: Approval, nowMs: number, style: Style):
     ["no answer", `denied in ${left} s`],
     ...(approval.projectDir === undefined ? [] : [["project", printable(approval.projectDir)]]),
   ];
-  return `${style.yellow(`question ${approval.id}`)}: ${style.bold(printable(approval.box))} wants to reach ${printable(approval.host)}\n${renderTable(rows, "  ")}`;
+  const wish =
+    approval.secret === undefined
+      ? `reach ${printable(approval.host)}`
+      : `use the secret ${style.bold(printable(approval.secret))} at ${printable(approval.host)}`;
+  return `${style.yellow(`question ${approval.id}`)}: ${style.bold(printable(approval.box))} wants to ${wish}\n${renderTable(rows, "  ")}`;
 }
 
 /** The keys that answer, each with what it allows and until when. */
@@ -32,7 +36,10 @@ export function renderKeys(
 ): string {
   const until = untilText(ttlMs, nowMs);
   const rows = [
-    [style.bold("o"), "once: this connection only"],
+    [
+      style.bold("o"),
+      approval.secret === undefined ? "once: this connection only" : "once: this request only",
+    ],
     [style.bold("b"), `this box (${printable(approval.box)}), until ${until}`],
     ...(approval.projectDir === undefined
       ? []
@@ -56,7 +63,8 @@ export function answerText(
   nowMs: number,
   style: Style,
 ): string {
-  const what = approval === undefined ? "the request" : targetText(approval);
+  const target = approval === undefined ? "the request" : targetText(approval);
+  const what = approval?.secret === undefined ? target : `${printable(approval.secret)} at ${target}`;
   if (answer === "deny") return `${style.red("denied")} ${what}`;
   if (scope === "once") return `${style.green("allowed")} ${what}, this once`;
   const whom =

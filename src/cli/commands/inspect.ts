@@ -2,6 +2,7 @@ import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { printable } from "../../base/printable.ts";
 import type { BoxDetails } from "../../contract/api/schemas.ts";
+import { hostsOf, waysOf } from "../../contract/secret/use-words.ts";
 import type { RunCommand } from "../command.ts";
 import type { Style } from "../render/style.ts";
 import { age, plural, renderTable } from "../render/table.ts";
@@ -20,6 +21,7 @@ export function renderDetails(details: BoxDetails, nowMs: number, style: Style):
     ["Agent", agentOf(details, style)],
     ["Limits", limitsOf(details)],
     ["Network", networkOf(details, style)],
+    ["Secrets", secretsOf(details, style)],
     ["Inside", insideOf(details)],
     ["Isolation", isolationOf(details, style)],
   ] as const;
@@ -137,6 +139,16 @@ function networkOf({ box }: BoxDetails, style: Style): string[][] {
     ]),
   ];
 }
+
+/** SECURITY: what the box holds itself stands out, because nothing on the host keeps it from being sent anywhere. */
+const secretsOf = ({ box }: BoxDetails, style: Style): string[][] =>
+  box.spec.secrets.map(({ name, secret, use }) => [
+    printable(name === secret ? name : `${name} (${secret})`),
+    use.kind === "env" || use.kind === "file"
+      ? style.yellow("held by the box")
+      : printable(waysOf(use).join(", ")),
+    printable(use.kind === "env" ? use.variable : use.kind === "file" ? use.path : hostsOf(use).join(", ")),
+  ]);
 
 function insideOf({ health }: BoxDetails): string[][] {
   if (health === undefined) return [];

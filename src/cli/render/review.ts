@@ -84,6 +84,16 @@ function renderChecks({ checks, requiredChecks }: Review, style: Style): string 
   return `${style.bold("Checks")}\n${renderTable(rows, "  ")}`;
 }
 
+function renderSecrets(secrets: Review["summary"]["secrets"], style: Style): string[][] {
+  const used = secrets.filter(({ uses }) => uses > 0).map(({ name, uses }) => `${printable(name)} ×${uses}`);
+  const held = secrets.filter(({ isHeld }) => isHeld).map(({ name }) => printable(name));
+  const parts = [
+    ...(used.length === 0 ? [] : [used.join(", ")]),
+    ...(held.length === 0 ? [] : [style.yellow(`held by the box: ${held.join(", ")}`)]),
+  ];
+  return secrets.length === 0 ? [] : [["secrets used", parts.length === 0 ? "none" : parts.join("; ")]];
+}
+
 function renderSummary({ summary, agent }: Review, style: Style): string {
   const { durationMs, turns, commands, hostsReached, hostsDenied, usage, verdict } = summary;
   const hosts = (list: readonly string[]) =>
@@ -96,6 +106,7 @@ function renderSummary({ summary, agent }: Review, style: Style): string {
       ["time", `${formatDuration(durationMs)}, ${plural(turns, "turn")}, ${plural(commands, "tool call")}`],
       ["reached", hosts(hostsReached)],
       ["denied", hostsDenied.length === 0 ? "none" : style.yellow(hosts(hostsDenied))],
+      ...renderSecrets(summary.secrets, style),
       ["model", usage.requests === 0 ? "not asked" : renderTotals(usage)],
     ],
     "  ",

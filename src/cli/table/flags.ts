@@ -68,6 +68,11 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   idle: { type: "text", value: "TIME", summary: "Stop after this long without activity." },
   ...agentFlags,
   ...networkFlags,
+  secret: {
+    type: "list",
+    value: "NAME[=S]",
+    summary: "Let the box use a secret, such as github.",
+  },
   trust: { type: "text", value: "DIGEST", summary: "Agree to exactly these requests of the manifest." },
 };
 

@@ -30,6 +30,23 @@ export const host: readonly CommandSpec[] = [
     load: () => import("../commands/daemon.ts"),
   },
   {
+    name: "audit",
+    group: "Host",
+    summary: "Check that the event log is what was written.",
+    usage: "audit verify|head [--head ID:DIGEST]",
+    examples: ["agentbox audit verify", "agentbox audit head > elsewhere/agentbox.head"],
+    flags: {
+      head: {
+        type: "text",
+        value: "ID:DIGEST",
+        summary: "With verify: what head printed earlier.",
+      },
+    },
+    takes: [1, 1],
+    completes: ["verify", "head"],
+    load: () => import("../commands/audit.ts"),
+  },
+  {
     name: "tour",
     group: "Host",
     summary: "Watch a demo agent at work, and what a box refuses it.",

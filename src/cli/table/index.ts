@@ -3,9 +3,11 @@ import type { CommandSpec } from "../command.ts";
 import { agents } from "./agents.ts";
 import { boxes, look } from "./boxes.ts";
 import { host } from "./host.ts";
+import { logins } from "./logins.ts";
 import { network } from "./network.ts";
 import { project } from "./project.ts";
 import { review } from "./review.ts";
+import { vault } from "./vault.ts";
 import { work } from "./work.ts";
 
 export const commands: readonly CommandSpec[] = [
@@ -14,6 +16,8 @@ export const commands: readonly CommandSpec[] = [
   ...boxes,
   ...look,
   ...network,
+  ...vault,
+  ...logins,
   ...project,
   ...agents,
   ...host,

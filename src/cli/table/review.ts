@@ -20,6 +20,26 @@ const reviewCommand = (
 });
 
 const merge = () => import("../commands/merge.ts");
+const pr = () => import("../commands/pr.ts");
+const gateFlags: CommandSpec["flags"] = {
+  "accept-danger": { type: "list", value: "KIND", summary: "You have looked at this kind of danger." },
+  check: { type: "switch", summary: "Run the checks first." },
+  "skip-checks": { type: "switch", summary: "Although checks have not passed." },
+};
+const pushFlags: CommandSpec["flags"] = {
+  branch: { type: "text", value: "NAME", summary: "The branch to push; agentbox/BOX unless told." },
+  base: { type: "text", value: "BRANCH", summary: "What it is for; the remote's default unless told." },
+  title: { type: "text", value: "TEXT", summary: "Of the commit and the pull request." },
+  mode: {
+    type: "text",
+    value: "MODE",
+    choices: ["squash", "commits"],
+    summary: "One commit, or the agent's own.",
+  },
+  remote: { type: "text", value: "NAME", summary: "Remote of the project; origin unless told." },
+  secret: { type: "text", value: "NAME", summary: "Secret of the vault; chosen by host unless told." },
+  ...gateFlags,
+};
 const { name, ttl, memory, allow, preset, trust, model, autonomy } = boxFlags;
 
 export const review: readonly CommandSpec[] = [
@@ -69,10 +89,24 @@ export const review: readonly CommandSpec[] = [
         summary: "One commit, the agent's own, or only files.",
       },
       message: { type: "text", short: "m", value: "TEXT", summary: "The commit's message." },
-      "accept-danger": { type: "list", value: "KIND", summary: "You have looked at this kind of danger." },
-      check: { type: "switch", summary: "Run the checks first." },
-      "skip-checks": { type: "switch", summary: "Although checks have not passed." },
+      ...gateFlags,
     },
+  }),
+  reviewCommand("pr", "Push the work to a branch of its own and open a pull request.", pr, {
+    usage: "pr BOX [flags]",
+    examples: ["agentbox pr shop", 'agentbox pr shop --title "Cache prices" --draft'],
+    flags: {
+      body: { type: "text", value: "TEXT", summary: "Text of the pull request." },
+      "body-file": { type: "text", value: "FILE", summary: "The same, from a file." },
+      draft: { type: "switch", summary: "Not ready for review yet." },
+      "push-only": { type: "switch", summary: "No pull request." },
+      ...pushFlags,
+    },
+  }),
+  reviewCommand("push", "Push the work to a branch of its own, without a pull request.", pr, {
+    usage: "push BOX [flags]",
+    examples: ["agentbox push shop", "agentbox push shop --branch agentbox/prices"],
+    flags: pushFlags,
   }),
   reviewCommand("undo", "Take the latest merge back, exactly.", merge, {
     usage: "undo [BOX]",

@@ -5,7 +5,7 @@ export type Method = "GET" | "POST" | "DELETE";
 
 export interface Route {
   readonly method: Method;
-  /** `{box}`, `{session}`, `{approval}`, `{agent}` and `{comment}` are the only parameters. */
+  /** `{box}`, `{session}`, `{approval}`, `{agent}`, `{comment}` and `{connection}` are the only parameters. */
   readonly path: string;
   readonly summary: string;
   readonly query?: z.ZodType;

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { agentRoutes } from "./agent-routes.ts";
 import { reviewRoutes } from "./review-routes.ts";
+import { vaultRoutes } from "./vault-routes.ts";
 import { type Route, boxAnswer, empty, none } from "./route.ts";
 import {
   BoxDetails,
@@ -163,6 +164,7 @@ export const routes = {
 
   ...agentRoutes,
   ...reviewRoutes,
+  ...vaultRoutes,
 
   exec: {
     method: "GET",

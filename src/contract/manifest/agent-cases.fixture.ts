@@ -113,6 +113,13 @@ export const agentCases = {
     ],
     good: [server('url = "https://mcp.example.org"\nheaders = { X-Team = "shop" }')],
   },
+  E064: {
+    bad: [[v1('[model.providers.openai]\nkey = "vault:openai"\nkey_env = "OPENAI_API_KEY"'), 4, 1]],
+    good: [
+      v1('[model.providers.openai]\nkey = "vault:openai"'),
+      v1('[model.providers.openai]\nkey_env = "OPENAI_API_KEY"'),
+    ],
+  },
   W006: {
     bad: [[server('url = "http://mcp.example.org"'), 3, 7]],
     good: [server('url = "http://127.0.0.1:3000"')],

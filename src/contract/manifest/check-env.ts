@@ -8,7 +8,8 @@ import { maxEnvVariables } from "./schema.ts";
  * anyway, and tool chains need it. The proxy variables are: the way out of a box is not the manifest's to choose.
  */
 const ownNames = new Set(["HOME", "USER", "LOGNAME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"]);
-const loaders = new Set([
+/** They load code into every program. */
+export const loaders = new Set([
   "LD_PRELOAD",
   "LD_AUDIT",
   "LD_LIBRARY_PATH",
@@ -17,7 +18,8 @@ const loaders = new Set([
   "PYTHONSTARTUP",
 ]);
 
-const isOwn = (name: string): boolean => ownNames.has(name.toUpperCase()) || isControl(name);
+/** SECURITY: set by AgentBox, or what controls it. */
+export const isOwn = (name: string): boolean => ownNames.has(name.toUpperCase()) || isControl(name);
 const isControl = (name: string): boolean => name.toUpperCase().startsWith("AGENTBOX");
 
 export const checkEnv: Check = ({ env = {}, services = {} }) => {

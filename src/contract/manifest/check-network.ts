@@ -39,9 +39,16 @@ const hostCodes = { unreadable: "E033", too_wide: "E034", not_public: "E035" } a
 
 function checkHost(host: string, path: Path, isDenial = false): Problem[] {
   const parsed = parseHostPattern(host, { isDenial });
-  if (!("problem" in parsed)) return [];
-  const message = `The host ${quote(host)} cannot be used: ${parsed.reason}.`;
-  return [{ code: hostCodes[parsed.problem], path, message, hint: parsed.hint }];
+  return "problem" in parsed ? [hostProblem(host, parsed, path)] : [];
+}
+
+export function hostProblem(
+  host: string,
+  { problem, reason, hint }: HostPatternProblem,
+  path: Path,
+): Problem {
+  const message = `The host ${quote(host)} cannot be used: ${reason}.`;
+  return { code: hostCodes[problem], path, message, hint };
 }
 
 function checkPreset(name: string, path: Path, { presets }: CheckContext): Problem[] {
@@ -57,13 +64,7 @@ function checkRule(rule: NetworkRuleEntry, path: Path, { nowMs }: CheckContext):
     const message = `The host ${quote(rule.host)} of a rule has a port in it.`;
     problems.push({ code: "E033", path: [...path, "host"], message, hint: "Write the port into ports." });
   }
-  for (const [index, pattern] of (rule.paths ?? []).entries()) {
-    const reason = pathPatternProblem(pattern);
-    if (reason === undefined) continue;
-    const message = `The path ${quote(pattern)} cannot be used: ${reason}.`;
-    const hint = 'Write it from the first slash, without dots and encoded slashes, such as "/api/v1/**".';
-    problems.push({ code: "E037", path: [...path, "paths", index], message, hint });
-  }
+  problems.push(...checkPaths(rule.paths ?? [], [...path, "paths"]));
   if (rule.expires !== undefined && nowMs !== undefined && Date.parse(rule.expires) <= nowMs) {
     const message = `The rule for ${quote(rule.host)} ended at ${rule.expires}.`;
     problems.push({
@@ -74,6 +75,16 @@ function checkRule(rule: NetworkRuleEntry, path: Path, { nowMs }: CheckContext):
     });
   }
   return problems;
+}
+
+export function checkPaths(patterns: readonly string[], path: Path): Problem[] {
+  return patterns.flatMap((pattern, index): Problem[] => {
+    const reason = pathPatternProblem(pattern);
+    if (reason === undefined) return [];
+    const message = `The path ${quote(pattern)} cannot be used: ${reason}.`;
+    const hint = 'Write it from the first slash, without dots and encoded slashes, such as "/api/v1/**".';
+    return [{ code: "E037", path: [...path, index], message, hint }];
+  });
 }
 
 function checkExceptions(exceptions: NonNullable<NetworkSection["exceptions"]>): Problem[] {

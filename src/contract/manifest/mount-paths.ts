@@ -14,7 +14,7 @@ export const systemDirs = [
   "/lib64",
   "/libx32",
 ];
-const ownDirs = [boxPaths.tools, boxPaths.run];
+const ownDirs = [boxPaths.tools, boxPaths.run, boxPaths.secrets];
 const boxDirs = [boxPaths.workspace, boxPaths.home, "/tmp", "/var/tmp"];
 // SECURITY: devices, processes and control sockets (Docker, D-Bus, ssh agents): seeing one is as good as the host.
 export const hostControlDirs = ["/proc", "/sys", "/dev", "/run", "/var/run"];

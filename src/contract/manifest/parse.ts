@@ -9,6 +9,7 @@ import { checkMcp } from "./check-mcp.ts";
 import { checkModel, checkPrices } from "./check-model.ts";
 import { checkNetwork, checkRequest } from "./check-network.ts";
 import { checkMounts } from "./check-mounts.ts";
+import { checkSecrets } from "./check-secrets.ts";
 import { checkServices } from "./check-services.ts";
 import { type Finding, type Problem, hasErrors, orderFindings, placeProblem, quote } from "./finding.ts";
 import { findHiddenInTyped } from "./hidden-text.ts";
@@ -39,7 +40,14 @@ export interface ParsedUserConfig {
 }
 
 /** For sections that a person's own config has, too. */
-const sharedChecks: readonly Check[] = [checkAgent, checkModel, checkBudget, checkMcp, checkNetwork];
+const sharedChecks: readonly Check[] = [
+  checkAgent,
+  checkModel,
+  checkBudget,
+  checkMcp,
+  checkNetwork,
+  checkSecrets,
+];
 
 const checks: readonly Check[] = [
   ...sharedChecks,

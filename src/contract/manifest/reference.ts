@@ -22,8 +22,8 @@ function sectionTable(name: string): string {
         : "";
     return `| ${code(info.key)} | ${cell(info.type)} | ${fallback} | ${cell(info.description)} |`;
   });
-  const heading =
-    name === "mounts" ? "[[mounts]]" : name === "services" ? "[services.&lt;name&gt;]" : `[${name}]`;
+  const isNamed = name === "services" || name === "secrets";
+  const heading = name === "mounts" ? "[[mounts]]" : `[${name}${isNamed ? ".&lt;name&gt;" : ""}]`;
   const description = findKey([name])!.description;
   return `## ${heading}\n\n${description}\n\n| key | type | default | meaning |\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
@@ -64,6 +64,15 @@ allow = ["api.example.org"]
 host = "files.example.org"
 methods = ["GET", "HEAD"]
 paths = ["/public/**"]
+
+[secrets.github]
+service = "github"
+
+[secrets.registry]
+from = "vault:npm-publish"
+how = "bearer"
+hosts = ["registry.example.org"]
+env = "NPM_TOKEN"
 \`\`\`
 `;
 
@@ -81,7 +90,7 @@ A duration is a number with a unit (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`), such as
 \`MiB\`, \`GiB\`, \`TiB\`, or \`KB\`, \`MB\`, \`GB\`, \`TB\`), such as \`"2GiB"\`.
 
 A manifest found in a repository is a request: its mounts, the host variables it asks for, a mounted
-workspace, the hosts it wants to reach, model providers of its own and skills from outside the project need a person's
+workspace, the hosts it wants to reach, the secrets it wants to use, model providers of its own and skills from outside the project need a person's
 yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
 
 ${example}
@@ -94,7 +103,7 @@ ${reserved.join("\n")}
 
 # The user config: config.toml in AGENTBOX_HOME
 
-It may hold the sections ${shared.map((name) => code(`[${name}]`)).join(", ")} as a person's own defaults, \`model.prices\`, and one section more:
+It may hold the sections ${shared.map((name) => code(`[${name}]`)).join(", ")} as a person's own defaults, \`model.prices\`, and sections of its own:
 
 ${own.map(sectionTable).join("\n")}
 # The host policy: /etc/agentbox/policy.toml

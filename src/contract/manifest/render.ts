@@ -23,15 +23,16 @@ export function renderManifest(
     const comment = `# ${findKey([name])!.description}\n`;
     if (name === "mounts")
       blocks.push(comment + (values.mounts ?? []).map((m) => table("[[mounts]]", m)).join("\n"));
-    else if (name === "services") blocks.push(comment + serviceTables(values.services ?? {}));
+    else if (name === "services" || name === "secrets")
+      blocks.push(comment + namedTables(name, values[name] ?? {}));
     else blocks.push(comment + table(`[${name}]`, section));
   }
   return blocks.join("\n");
 }
 
-const serviceTables = (services: NonNullable<ManifestValues["services"]>): string =>
-  Object.entries(services)
-    .map(([name, service]) => table(`[services.${keyText(name)}]`, service))
+const namedTables = (section: string, entries: Readonly<Record<string, object>>): string =>
+  Object.entries(entries)
+    .map(([name, entry]) => table(`[${section}.${keyText(name)}]`, entry))
     .join("\n");
 
 function table(header: string, entries: object): string {

@@ -5,6 +5,7 @@ import { hasErrors } from "./finding.ts";
 import { type RuleCase, networkCases, v1 } from "./network-cases.fixture.ts";
 import { parseManifest } from "./parse.ts";
 import { maxFileBytes } from "./read-toml.ts";
+import { secretCases } from "./secret-cases.fixture.ts";
 import { manifestRules, type RuleCode } from "./rules.ts";
 
 const context = {
@@ -101,7 +102,7 @@ const cases: Record<RuleCode, RuleCase> = {
   },
   E010: {
     bad: [
-      [v1("[secrets]"), 2, 1],
+      [v1("[placement]"), 2, 1],
       [v1("[security.exceptions]"), 2, 1],
       [v1("placement.host = 1"), 2, 1],
     ],
@@ -204,6 +205,7 @@ const cases: Record<RuleCode, RuleCase> = {
       "/opt/agentbox",
       "/opt",
       "/run/agentbox/link.sock",
+      "/run/secrets/x",
       "/run",
       "/workspace",
       "/home/agent",
@@ -289,6 +291,7 @@ const cases: Record<RuleCode, RuleCase> = {
   },
   ...networkCases,
   ...agentCases,
+  ...secretCases,
   W001: {
     bad: [
       [v1('[lifecycle]\nttl = "1h"\nidle = "2h"'), 4, 8],
@@ -349,13 +352,13 @@ describe("findings", () => {
   });
 
   it("of several sections come together and in order", () => {
-    const text = v1('[agent]\nname = "x"\n[resources]\npids = 1\n[lifecycle]\nttl = "9d"\n[secrets]\n');
+    const text = v1('[agent]\nname = "x"\n[resources]\npids = 1\n[lifecycle]\nttl = "9d"\n[security]\n');
     expect(codes(text)).toEqual(["E018", "E014", "E017", "E010"]);
     expect(check(text).map((f) => f.path)).toEqual([
       "agent.name",
       "resources.pids",
       "lifecycle.ttl",
-      "secrets",
+      "security",
     ]);
   });
 

@@ -55,7 +55,7 @@ export const manifestRules = {
   E010: {
     title: "A section is reserved for a later version",
     why: "The name has its meaning already; ignoring it now would promise a protection that is not there.",
-    example: "version = 1\n[secrets]",
+    example: "version = 1\n[placement]",
   },
   E011: {
     title: "A value has the wrong type",
@@ -283,6 +283,52 @@ export const manifestRules = {
     title: "A header cannot be used",
     why: "A line break or a special character in a header changes the request around it.",
     example: 'version = 1\n[mcp.servers.docs]\nurl = "https://mcp.example.org"\nheaders = { "a b" = "c" }',
+  },
+  E056: {
+    title: "The name of a secret cannot be used",
+    why: "The name appears in commands, questions and receipts.",
+    example: 'version = 1\n[secrets.My_Token]\nservice = "github"',
+  },
+  E057: {
+    title: "A secret is not named by its name in the vault",
+    why: "A manifest says which secret, and never what it is: the file is in the repository for everybody to read.",
+    example: 'version = 1\n[secrets.github]\nfrom = "the-token-itself"\nservice = "github"',
+  },
+  E058: {
+    title: "A secret has not exactly one of service and how",
+    why: "With two there is no saying which one is meant, with none nobody knows where the secret goes.",
+    example: 'version = 1\n[secrets.github]\nfrom = "vault:github"',
+  },
+  E059: {
+    title: "A key does not belong to the way a secret is used",
+    why: "It reads as if it limited the secret, and it would not.",
+    example: 'version = 1\n[secrets.token]\nhow = "env"\nenv = "TOKEN"\nhosts = ["api.example.org"]',
+  },
+  E060: {
+    title: "A header cannot carry a secret",
+    why: "Headers that say how a request is read or where it goes belong to the gate.",
+    example: 'version = 1\n[secrets.token]\nhow = "header"\nheader = "Host"\nhosts = ["api.example.org"]',
+  },
+  E061: {
+    title: "The file of a secret is not below /run/secrets",
+    why: "Only what is there is kept in memory and never written to a disk.",
+    example: 'version = 1\n[secrets.key]\nhow = "file"\nfile = "/home/agent/.key"',
+  },
+  E062: {
+    title: "Two secrets have the same place",
+    why: "There would be no saying which of them goes into a request.",
+    example:
+      'version = 1\n[secrets.a]\nhow = "bearer"\nhosts = ["api.example.org"]\n[secrets.b]\nhow = "bearer"\nhosts = ["api.example.org"]',
+  },
+  E063: {
+    title: "An environment variable cannot stand for a secret",
+    why: "It is set elsewhere already, or programs take it for something else than a token.",
+    example: 'version = 1\n[secrets.token]\nhow = "env"\nenv = "LD_PRELOAD"',
+  },
+  E064: {
+    title: "A model provider has two keys",
+    why: "There would be no saying which of them is sent.",
+    example: 'version = 1\n[model.providers.openai]\nkey = "vault:openai"\nkey_env = "OPENAI_API_KEY"',
   },
   W001: {
     title: "The idle time is not shorter than the time to live",

@@ -41,6 +41,12 @@ export const ServiceName = z.string().regex(serviceNamePattern, rule("E027"));
 export const ExceptionName = z.string().regex(serviceNamePattern, rule("E041"));
 /** It is the first segment of the path under which the box reaches the provider. */
 export const ProviderName = z.string().regex(serviceNamePattern, rule("E046"));
+export const SecretKey = z.string().regex(serviceNamePattern, rule("E056"));
+/** SECURITY: a name and never a value; the finding does not show what was written there. */
+export const SecretRef = z
+  .string()
+  .regex(/^vault:[a-z][a-z0-9-]*(?:\/[a-z0-9-]+)?$/, rule("E057"))
+  .max(70, rule("E057"));
 export const McpName = z.string().regex(mcpNamePattern, rule("E051"));
 export const HeaderName = z.string().regex(headerPattern, rule("E055"));
 export const Version = z.string().regex(versionPattern, rule("E053"));

@@ -136,6 +136,9 @@ const outOfRange = (path: Path, value: unknown, range: string): Problem => ({
   hint: typeof value === "string" ? `Write ${range} characters.` : `Choose a value of ${range}.`,
 });
 
+/** Keys whose value is the name of a variable; everywhere else the key is. */
+const isNameOfVariable = new Set(["from_host", "key_env", "env"]);
+
 /** Sentences for the checks that scalars.ts names by code. */
 const ruleTexts = {
   E015: {
@@ -148,7 +151,7 @@ const ruleTexts = {
   },
   E020: {
     message: (_path: string, value: unknown, key: string) =>
-      `${quote(typeof value === "string" && (key === "from_host" || key === "key_env") ? value : key)} cannot be the name of an environment variable.`,
+      `${quote(typeof value === "string" && isNameOfVariable.has(key) ? value : key)} cannot be the name of an environment variable.`,
     hint: "Use letters, digits and underscores, and no digit first.",
   },
   E027: {
@@ -174,6 +177,15 @@ const ruleTexts = {
       `${quote(typeof value === "string" ? value : key)} cannot be the name of a model provider.`,
     hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
   },
+  E056: {
+    message: (_path: string, _value: unknown, key: string) => `${quote(key)} cannot be the name of a secret.`,
+    hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
+  },
+  E057: {
+    // SECURITY: without what stands there, because it may be the secret itself and findings go into logs.
+    message: (path: string) => `${path} is not the name of a secret in the vault.`,
+    hint: 'Write "vault:NAME", and never the value; agentbox vault set NAME asks for that.',
+  },
   E051: {
     message: (_path: string, _value: unknown, key: string) =>
       `${quote(key)} cannot be the name of an MCP server.`,
@@ -184,7 +196,8 @@ const ruleTexts = {
     hint: 'Write the exact version, such as "2.1.197"; agentbox agents ls shows which there are.',
   },
   E055: {
-    message: (_path: string, _value: unknown, key: string) => `${quote(key)} cannot be the name of a header.`,
+    message: (_path: string, value: unknown, key: string) =>
+      `${quote(key === "header" ? value : key)} cannot be the name of a header.`,
     hint: "Use letters, digits and hyphens.",
   },
 } as const;
@@ -194,5 +207,6 @@ const isTextRule = (message: string): message is TextRule => Object.hasOwn(ruleT
 
 function ruleProblem(code: TextRule, path: Path, value: unknown): Problem {
   const { message, hint } = ruleTexts[code];
-  return { code, path, message: message(formatPath(path), value, String(path.at(-1))), hint };
+  const key = path.findLast((part) => typeof part === "string") ?? "";
+  return { code, path, message: message(formatPath(path), value, key), hint };
 }

@@ -5,6 +5,7 @@ import { BudgetSection } from "./budget-section.ts";
 import { McpSection } from "./mcp-section.ts";
 import { ModelSection } from "./model-section.ts";
 import { NetworkSection } from "./network-section.ts";
+import { SecretsSection } from "./secrets-section.ts";
 import { Duration, EnvName, PathText, ServiceName, Size, Text, Word } from "./scalars.ts";
 
 const Command = z.union([Text, z.array(Text).max(1_024)]);
@@ -146,6 +147,7 @@ export const manifestSections = {
     .record(ServiceName, ServiceEntry)
     .describe("Programs that run in the box beside the agent, each under its name."),
   network: NetworkSection,
+  secrets: SecretsSection,
   check: z
     .array(CheckEntry)
     .max(32)
@@ -167,10 +169,11 @@ export const Manifest = z
     env: manifestSections.env.optional(),
     services: manifestSections.services.optional(),
     network: manifestSections.network.optional(),
+    secrets: manifestSections.secrets.optional(),
     check: manifestSections.check.optional(),
   })
   .describe(
-    "The contract of a box: what runs in it, on what, with which limits, what it may see of the host, what it may reach, and what it may spend.",
+    "The contract of a box: what runs in it, on what, with which limits, what it may see of the host, what it may reach, which secrets it may use, and what it may spend.",
   );
 export type Manifest = z.infer<typeof Manifest>;
 
@@ -182,7 +185,6 @@ export type ManifestValues = Omit<Manifest, "version">;
 
 /** Names that have a meaning to come. They are refused by name, so that no file can rely on their being ignored. */
 export const reservedSections = {
-  secrets: "which secrets may be used",
   placement: "where the box runs",
   adapters: "how other systems are connected",
   observability: "what is recorded",

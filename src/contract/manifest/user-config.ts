@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PushSection } from "./push-section.ts";
 import { Duration } from "./scalars.ts";
 import { manifestSections } from "./schema.ts";
 
@@ -16,7 +17,9 @@ export const userConfigSections = {
   resources: manifestSections.resources,
   lifecycle: manifestSections.lifecycle,
   network: manifestSections.network,
+  secrets: manifestSections.secrets,
   limits: LimitsSection,
+  push: PushSection,
 } as const;
 
 /** `config.toml` in AGENTBOX_HOME: a person's own defaults, and what no manifest may exceed. */
@@ -31,7 +34,9 @@ export const UserConfig = z
     resources: userConfigSections.resources.optional(),
     lifecycle: userConfigSections.lifecycle.optional(),
     network: userConfigSections.network.optional(),
+    secrets: userConfigSections.secrets.optional(),
     limits: userConfigSections.limits.optional(),
+    push: userConfigSections.push.optional(),
   })
   .describe("A person's own defaults, and what no manifest may exceed.");
 export type UserConfig = z.infer<typeof UserConfig>;

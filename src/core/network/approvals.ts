@@ -3,7 +3,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
 import type { NetworkRule } from "../../contract/network/policy.ts";
-import type { ApprovalRequest } from "../../ports/gate.ts";
+import type { ApprovalRequest, SecretQuestion } from "../../ports/gate.ts";
 import type { Core } from "../context.ts";
 import { applyPolicy } from "./apply-policy.ts";
 import { EventBudget } from "./event-budget.ts";
@@ -70,7 +70,10 @@ export class Approvals {
         hint: "List the open ones: agentbox approvals",
       });
     }
-    if (answer === "allow" && scope !== "once") {
+    const { secret } = question.request;
+    if (answer === "allow" && scope !== "once" && secret !== undefined) {
+      await this.#rememberSecret(question.request, secret, scope, ttlMs ?? defaultTtlMs);
+    } else if (answer === "allow" && scope !== "once") {
       const rule = ruleFor(question.approval, this.#core.ports.clock.nowMs() + (ttlMs ?? defaultTtlMs));
       // A box that starts holds its lock until its services are ready, and one of them may wait for this answer.
       const box = await this.#core.ports.store.findBox(question.approval.box);
@@ -83,7 +86,7 @@ export class Approvals {
   #open(request: ApprovalRequest): Question {
     const { clock } = this.#core.ports;
     const id = this.#freshId();
-    const { box, host, port, method, path, program } = request;
+    const { box, host, port, method, path, program, secret } = request;
     const askedAtMs = clock.nowMs();
     const approval: Approval = {
       id,
@@ -96,7 +99,8 @@ export class Approvals {
       ...(method === undefined ? {} : { method }),
       ...(path === undefined ? {} : { path: printable(path) }),
       ...(program === undefined ? {} : { program: printable(program) }),
-      sentence: sentenceFor(request),
+      ...(secret === undefined ? {} : { secret: secret.name }),
+      sentence: secret === undefined ? sentenceFor(request) : secretSentence(box, secret),
     };
     const cancelTimer = clock.after(answerWithinMs, () => this.#close(question, "timed_out"));
     const question: Question = { approval, request, waiting: new Set(), cancelTimer };
@@ -126,11 +130,7 @@ export class Approvals {
     const core = this.#core;
     const { name, incarnation, projectDir } = request.box;
     if (scope === "box") return this.#rememberForBox(name, incarnation, rule);
-    if (projectDir === undefined) {
-      throw new AgentBoxError("input.invalid", `The box "${name}" belongs to no project.`, {
-        hint: "Answer for the box instead: --scope box",
-      });
-    }
+    if (projectDir === undefined) throw noProject(name);
     const data = { projectDir, rule: rule.id, expiresAtMs: rule.expiresAtMs };
     await core.commit({
       grant: { projectDir, rule },
@@ -139,6 +139,23 @@ export class Approvals {
     for (const box of await core.ports.store.listBoxes()) {
       if (box.projectDir === projectDir) await applyPolicy(core, box);
     }
+  }
+
+  /** SECURITY: exactly the use that was read to the person, by its digest; another one is another question. */
+  async #rememberSecret(
+    { box }: ApprovalRequest,
+    { name: secret, use, sentence }: SecretQuestion,
+    scope: "box" | "project",
+    ttlMs: number,
+  ): Promise<void> {
+    const asked = { secret, use, sentence };
+    const { name, incarnation, projectDir } = box;
+    if (scope === "box") {
+      await this.#core.secretGrants.grant({ kind: "box", box: name, incarnation }, asked, ttlMs);
+      return;
+    }
+    if (projectDir === undefined) throw noProject(name);
+    await this.#core.secretGrants.grant({ kind: "project", projectDir }, asked, ttlMs);
   }
 
   #rememberForBox(name: string, incarnation: string, rule: NetworkRule): Promise<void> {
@@ -159,7 +176,7 @@ export class Approvals {
     { approval }: Question,
     data: Record<string, unknown>,
   ): void {
-    const { id, box, host, port, method, path, program } = approval;
+    const { id, box, host, port, method, path, program, secret } = approval;
     const event = {
       atMs: this.#core.ports.clock.nowMs(),
       type,
@@ -172,6 +189,7 @@ export class Approvals {
         method,
         path: path?.replace(/\?.*$/s, "?…").slice(0, maxEventPath),
         program,
+        secret,
         ...data,
       },
     };
@@ -179,12 +197,22 @@ export class Approvals {
   }
 }
 
+const noProject = (box: string): AgentBoxError =>
+  new AgentBoxError("input.invalid", `The box "${box}" belongs to no project.`, {
+    hint: "Answer for the box instead: --scope box",
+  });
+
+const secretSentence = ({ name }: ApprovalRequest["box"], { sentence }: SecretQuestion): string =>
+  printable(`Let the box ${name} ${sentence}.`);
+
 const isSame = (a: ApprovalRequest, b: ApprovalRequest): boolean =>
   a.box.name === b.box.name &&
   a.host === b.host &&
   a.port === b.port &&
   a.method === b.method &&
-  a.path === b.path;
+  a.path === b.path &&
+  a.secret?.use === b.secret?.use &&
+  a.secret?.name === b.secret?.name;
 
 /** SECURITY: a yes to one request must not open the whole host: what was asked about is what the rule allows. */
 function ruleFor({ host, port, method, path }: Approval, expiresAtMs: number): NetworkRule {

@@ -2,6 +2,7 @@ import type { RouteBody } from "../../contract/api/routes.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Core } from "../context.ts";
 import { requireTrust } from "../grant-trust.ts";
+import { withSecretRulesOf } from "../policy/secret-rules.ts";
 import { readLayers } from "../read-layers.ts";
 import { announcePorts, applyPolicy, effectivePolicy } from "./apply-policy.ts";
 import { compileFor } from "./compile-for.ts";
@@ -19,7 +20,7 @@ export function changePolicy(
     const box = await core.getBox(name);
     const { places } = await readLayers(core, request);
     await requireTrust(core, places, request.trust);
-    const network = compileFor(places);
+    const network = withSecretRulesOf(compileFor(places), box.network);
     const update = { ...box, network };
     await core.commit({
       update,

@@ -24,24 +24,23 @@ export class EgressLog {
   /** Destinations whose first success is in the event log. */
   readonly #reached = new Set<string>();
   readonly #budget: EventBudget;
+  readonly #receiptBudget: EventBudget;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(core: Core) {
     this.#core = core;
-    this.#budget = new EventBudget(
-      () => core.ports.clock,
-      eventsPerMinute,
-      (box, count) => {
-        const atMs = core.ports.clock.nowMs();
-        const rest: NewEvent = {
-          atMs,
-          type: "egress.denied",
-          box,
-          data: { reason: "limit", count, isRest: true },
-        };
-        core.background("noting denials", core.commit({ events: [rest] }));
-      },
-    );
+    const budgetOf = (type: "egress.denied" | "secret.used"): EventBudget =>
+      new EventBudget(
+        () => core.ports.clock,
+        eventsPerMinute,
+        (box, count) => {
+          const atMs = core.ports.clock.nowMs();
+          const data = { reason: "limit", count, isRest: true };
+          core.background(`noting ${type}`, core.commit({ events: [{ atMs, type, box, data }] }));
+        },
+      );
+    this.#budget = budgetOf("egress.denied");
+    this.#receiptBudget = budgetOf("secret.used");
   }
 
   add(record: NewEgressRecord): void {
@@ -66,7 +65,7 @@ export class EgressLog {
     this.#dropped = 0;
     if (records.length === 0) return;
     await this.#core.ports.store.recordEgress(records);
-    const events = [...this.#denials(records), ...this.#firsts(records)];
+    const events = [...this.#denials(records), ...this.#firsts(records), ...this.#receipts(records)];
     if (dropped > 0)
       this.#core.ports.report({ dropped }, "decisions came faster than they could be recorded");
     if (events.length > 0) await this.#core.commit({ events });
@@ -86,6 +85,26 @@ export class EgressLog {
     return [...groups.values()]
       .filter(({ record, count }) => this.#budget.take(record.box, count))
       .map(({ record, count }) => toEvent("egress.denied", record, { count }));
+  }
+
+  /** What became of secrets, counted: the log is chained, so a receipt cannot be taken out of it later. */
+  #receipts(records: readonly NewEgressRecord[]): NewEvent[] {
+    const groups = new Map<string, { record: NewEgressRecord; count: number }>();
+    for (const record of records) {
+      if (record.secret === undefined) continue;
+      const { box, secret, host, port, method, reason } = record;
+      const key = [box, secret, host, port, method, reason].join("\0");
+      const group = groups.get(key);
+      if (group) group.count += 1;
+      else groups.set(key, { record, count: 1 });
+    }
+    return [...groups.values()]
+      .filter(({ record, count }) => this.#receiptBudget.take(record.box, count))
+      .map(({ record, count }) => {
+        const { atMs, box, incarnation, secret, host, port, method, reason, isInjected } = record;
+        const type = isInjected === true ? "secret.used" : "secret.refused";
+        return { atMs, type, box, incarnation, data: { secret, host, port, method, reason, count } };
+      });
   }
 
   #firsts(records: readonly NewEgressRecord[]): NewEvent[] {

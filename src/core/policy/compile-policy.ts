@@ -13,15 +13,23 @@ export interface CompileOptions {
   readonly layers: readonly NetworkLayer[];
   /** What the presets of all layers stand for; see `readPresets`. */
   readonly presets: ReadonlyMap<string, PresetHosts>;
+  /** Rules for the hosts of secrets; see `secretRules`. */
+  readonly secrets?: readonly NetworkRule[] | undefined;
   /** What happens to an unlisted host when no layer says so; `deny` unless given. */
   readonly fallback?: NetworkPolicy["default"] | undefined;
 }
 
 /** Throws `policy.invalid` for what no parser has seen: a preset that was not read, or a host that cannot be used. */
-export function compilePolicy({ layers, presets, fallback = "deny" }: CompileOptions): NetworkPolicy {
+export function compilePolicy({
+  layers,
+  presets,
+  secrets = [],
+  fallback = "deny",
+}: CompileOptions): NetworkPolicy {
   const exceptions = distinctExceptions(layers.flatMap(compileExceptions));
   const rules = [
     ...layers.flatMap((layer) => compileRules(layer, presets)),
+    ...secrets,
     ...exceptions.map(exceptionRule),
   ];
   return {

@@ -12,7 +12,7 @@ export interface NetworkLayer {
   readonly originOf: (path: readonly (string | number)[]) => RuleOrigin;
 }
 
-const layerNames = {
+export const layerNames = {
   "host policy": "host",
   "user config": "user",
   manifest: "project",

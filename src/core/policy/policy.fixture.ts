@@ -8,6 +8,7 @@ import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { PresetHosts } from "../../contract/network/preset.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import { networkLayers } from "./network-layers.ts";
+import { secretRules } from "./secret-rules.ts";
 
 export interface PolicyTexts {
   readonly host?: string;
@@ -38,6 +39,7 @@ export const compile = (texts: PolicyTexts): NetworkPolicy =>
   compilePolicy({
     layers: networkLayers(layersOf(texts)),
     presets: new Map((texts.presets ?? []).map((preset) => [preset.name, preset])),
+    secrets: secretRules(layersOf(texts)),
     fallback: texts.fallback,
   });
 

@@ -1,0 +1,254 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import { suggest } from "../../base/suggest.ts";
+import type { VaultStatus } from "../../contract/secret/secret.ts";
+import { askYesNo } from "../ask.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
+import { findManifest } from "../find-manifest.ts";
+import { readPassphrase, readSecretValue } from "../read-secret.ts";
+import { renderAudit, renderSecret, renderSecrets, renderTests } from "../render/secrets.ts";
+import { plural } from "../render/table.ts";
+import { parseSource } from "../secret-source.ts";
+
+type Action = (context: CommandContext, words: readonly string[]) => Promise<number>;
+
+export const run: RunCommand = async (context) => {
+  const [verb = "", ...words] = context.args.positionals;
+  const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined;
+  if (action) return action(context, words);
+  throw new AgentBoxError("command.unknown", `There is no "agentbox vault ${verb}".`, {
+    hint: `Did you mean: agentbox vault ${suggest(verb, Object.keys(actions)) ?? "ls"}`,
+  });
+};
+
+function requireName(words: readonly string[], verb: string): string {
+  const [name] = words;
+  if (name !== undefined) return name;
+  throw new AgentBoxError("input.invalid", "The name of a secret is missing.", {
+    hint: `Write: agentbox vault ${verb} NAME`,
+  });
+}
+
+/** Says what was done to people, and gives the facts to programs. */
+function say({ screen }: CommandContext, facts: unknown, sentence: string): number {
+  if (screen.isJson) screen.printJson(facts);
+  else screen.print(sentence);
+  return 0;
+}
+
+async function set(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { args } = context;
+  const name = requireName(words, "set");
+  const kind = (args.text("kind") ?? "text") as "text" | "ssh-key" | "aws";
+  const ref = args.text("ref");
+  const note = args.text("note");
+  const cacheMs = args.durationMs("cache");
+  const value = ref === undefined ? await readSecretValue(context, `Value of ${name}: `) : undefined;
+  const secret = await (await context.connect()).addSecret({
+    name,
+    kind,
+    source: ref === undefined ? { kind: "stored" } : parseSource(ref),
+    ...(value === undefined ? {} : { value: value.toString("base64") }),
+    ...(note === undefined ? {} : { note }),
+    ...(cacheMs === undefined ? {} : { cacheMs }),
+  });
+  return say(context, { secret }, `Kept ${name}. Let boxes use it: agentbox vault grant ${name} --project .`);
+}
+
+async function ls(context: CommandContext): Promise<number> {
+  const { screen } = context;
+  const secrets = await (await context.connect()).listSecrets();
+  if (screen.isJson) screen.printJson({ secrets });
+  else screen.print(renderSecrets(secrets, Date.now(), screen.style));
+  return 0;
+}
+
+async function show(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { screen } = context;
+  const details = await (await context.connect()).getSecret(requireName(words, "show"));
+  if (screen.isJson) screen.printJson(details);
+  else screen.print(renderSecret(details, Date.now(), screen.style));
+  return 0;
+}
+
+async function rm(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { args, screen } = context;
+  const name = requireName(words, "rm");
+  const client = await context.connect();
+  const { grants } = await client.getSecret(name);
+  if (!args.isSet("yes")) {
+    if (!screen.isInteractive) {
+      throw new AgentBoxError(
+        "input.invalid",
+        "A secret is removed for good, and nobody can be asked here.",
+        {
+          hint: `Add --yes: agentbox vault rm ${name} --yes`,
+        },
+      );
+    }
+    const uses = grants.length === 0 ? "Nobody has a grant for it." : `${grants.length} grants go with it.`;
+    if (!(await askYesNo(screen, `Remove ${name} for good? ${uses}`))) return 5;
+  }
+  await client.removeSecret(name);
+  return say(context, { name }, `Removed ${name}.`);
+}
+
+async function rotate(context: CommandContext, words: readonly string[]): Promise<number> {
+  const name = requireName(words, "rotate");
+  const client = await context.connect();
+  await client.getSecret(name);
+  const value = await readSecretValue(context, `New value of ${name}: `);
+  const graceMs = context.args.durationMs("grace");
+  const secret = await client.rotateSecret({
+    name,
+    value: value.toString("base64"),
+    ...(graceMs === undefined ? {} : { graceMs }),
+  });
+  const version = secret.versions.at(-1)?.version ?? 1;
+  return say(
+    context,
+    { secret },
+    `${name} is now version ${version}; boxes use it from the next request on.`,
+  );
+}
+
+async function grant(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { args, cwd, env } = context;
+  const name = requireName(words, "grant");
+  const box = args.text("box");
+  const project = args.text("project");
+  const agent = args.text("agent");
+  const ttlMs = args.durationMs("for");
+  const scope = agent !== undefined ? "agent" : project !== undefined ? "project" : "box";
+  const dir = project === undefined ? cwd : resolve(cwd, project);
+  const found = box === undefined ? await findManifest(dir, env.userHome) : undefined;
+  const grants = await (await context.connect()).grantSecret({
+    name,
+    scope,
+    ...(box === undefined ? {} : { box }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(project === undefined && found === undefined ? {} : { projectDir: found?.dir ?? dir }),
+    ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
+    ...(ttlMs === undefined ? {} : { ttlMs }),
+  });
+  const whom = agent !== undefined ? `every box of ${agent}` : project !== undefined ? dir : (box ?? "");
+  return say(
+    context,
+    { grants },
+    grants.map(({ sentence }) => `Granted: ${printable(whom)} may ${printable(sentence)}.`).join("\n"),
+  );
+}
+
+async function revoke(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { args, cwd } = context;
+  const name = requireName(words, "revoke");
+  const [box, project, agent] = [args.text("box"), args.text("project"), args.text("agent")];
+  const revoked = await (await context.connect()).revokeSecret({
+    name,
+    ...(box === undefined ? {} : { box }),
+    ...(project === undefined ? {} : { projectDir: resolve(cwd, project) }),
+    ...(agent === undefined ? {} : { agent }),
+  });
+  return say(context, { revoked }, `Took back ${revoked} of ${name}, from the next request on.`);
+}
+
+async function audit(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { args, screen } = context;
+  const [name] = words;
+  const records = await (await context.connect()).secretAudit({
+    name,
+    box: args.text("box"),
+    limit: args.integer("limit") ?? 50,
+  });
+  if (screen.isJson) screen.printJson({ records });
+  else screen.print(renderAudit(records, Date.now(), screen.style));
+  return 0;
+}
+
+/** Ends with 5 when the secret did not reach the server. */
+async function test(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { args, screen } = context;
+  const [box, name] = words;
+  if (box === undefined || name === undefined) {
+    throw new AgentBoxError("input.invalid", "A box and the name of a secret are needed.", {
+      hint: "Write: agentbox vault test BOX NAME",
+    });
+  }
+  const path = args.text("path");
+  const client = await context.connect();
+  if (!screen.isJson) screen.note(`Asking from inside ${printable(box)}…`);
+  const tests = await client.testSecret(box, { name, ...(path === undefined ? {} : { path }) });
+  if (screen.isJson) screen.printJson({ tests });
+  else screen.print(renderTests(tests, screen.style));
+  return tests.every(({ isInjected, url }) => isInjected || url === "") ? 0 : 5;
+}
+
+const statusText = ({ master, isLocked, secrets }: VaultStatus): string =>
+  `The vault is ${isLocked ? "locked" : "open"}; it has ${plural(secrets, "secret")} and is protected by a ${master}.`;
+
+async function status(context: CommandContext): Promise<number> {
+  const answer = await (await context.connect()).getVault();
+  return say(context, answer, statusText(answer));
+}
+
+async function unlock(context: CommandContext): Promise<number> {
+  const passphrase = await readPassphrase(context.screen, "Passphrase: ", false);
+  const answer = await (await context.connect()).unlockVault(passphrase);
+  return say(context, answer, statusText(answer));
+}
+
+async function lock(context: CommandContext): Promise<number> {
+  const answer = await (await context.connect()).lockVault();
+  return say(context, answer, statusText(answer));
+}
+
+async function rekey(context: CommandContext): Promise<number> {
+  const { args, screen } = context;
+  const client = await context.connect();
+  const to = (args.text("to") as VaultStatus["master"] | undefined) ?? (await client.getVault()).master;
+  const passphrase = to === "passphrase" ? await readPassphrase(screen, "New passphrase: ", true) : undefined;
+  const answer = await client.rekeyVault({ to, ...(passphrase === undefined ? {} : { passphrase }) });
+  return say(context, answer, statusText(answer));
+}
+
+async function exportAll(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { cwd, screen } = context;
+  const file = resolve(cwd, requireName(words, "export"));
+  const passphrase = await readPassphrase(screen, "Passphrase for the file: ", true);
+  const sealed = await (await context.connect()).exportVault(passphrase);
+  await writeFile(file, Buffer.from(sealed, "base64"), { mode: 0o600, flag: "wx" });
+  return say(context, { file }, `Wrote ${printable(file)}, sealed to the passphrase.`);
+}
+
+async function importAll(context: CommandContext, words: readonly string[]): Promise<number> {
+  const { cwd, screen } = context;
+  const sealed = await readFile(resolve(cwd, requireName(words, "import")));
+  const passphrase = await readPassphrase(screen, "Passphrase of the file: ", false);
+  const answer = await (await context.connect()).importVault({
+    sealed: sealed.toString("base64"),
+    passphrase,
+  });
+  const left =
+    answer.skipped.length === 0 ? "" : `; left alone, because they exist: ${answer.skipped.join(", ")}`;
+  return say(context, answer, `Added ${answer.added.join(", ") || "nothing"}${left}.`);
+}
+
+const actions: Readonly<Record<string, Action>> = {
+  set,
+  ls,
+  show,
+  rm,
+  rotate,
+  grant,
+  revoke,
+  audit,
+  test,
+  status,
+  unlock,
+  lock,
+  rekey,
+  export: exportAll,
+  import: importAll,
+};

@@ -1,0 +1,68 @@
+/** The hosts of a box's secrets as rules of the layer that asked for them, so that a host is written once. Pure. */
+import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import type { NetworkPolicy, NetworkRule } from "../../contract/network/policy.ts";
+import type { SecretUse } from "../../contract/secret/binding.ts";
+import { type SourcedBinding, sourcedSecrets } from "../secrets/bindings.ts";
+import { layerNames } from "./network-layers.ts";
+
+export const secretRules = (layers: readonly ManifestLayer[]): NetworkRule[] =>
+  sourcedSecrets(layers).flatMap(rulesOf);
+
+function rulesOf({ binding, origin }: SourcedBinding): NetworkRule[] {
+  const { source, file, line } = origin;
+  if (source === "default") return [];
+  const layer = layerNames[source];
+  return placesOf(binding.use).map((place, i) => ({
+    id: `${layer}:secrets.${binding.name}[${i}]`,
+    origin: {
+      layer,
+      ...(file === undefined ? {} : { file }),
+      ...(line === undefined ? {} : { line }),
+    },
+    mode: "allow",
+    ...place,
+  }));
+}
+
+type Reached = Pick<NetworkRule, "host" | "ports" | "methods" | "paths" | "inspect">;
+
+/** SECURITY: read wherever a secret may go in, because a request that nobody reads cannot be kept clean of others. */
+function placesOf(use: SecretUse): Reached[] {
+  if (use.kind === "inject") {
+    return use.places.map(({ host, port, methods, paths }) => ({
+      host,
+      ports: [port],
+      methods,
+      paths,
+      inspect: true,
+    }));
+  }
+  if (use.kind !== "ssh") return [];
+  return use.places.map(({ host, port }) => ({
+    host: { name: host, isWildcard: false },
+    ports: [port],
+    methods: [],
+    paths: [],
+    inspect: false,
+  }));
+}
+
+const isSecretRule = ({ id }: NetworkRule): boolean => /^[a-z]+:secrets\./.test(id);
+
+/** The policy of a box that has no secrets of its own. */
+export const withoutSecretRules = (policy: NetworkPolicy): NetworkPolicy => ({
+  ...policy,
+  rules: policy.rules.filter((rule) => !isSecretRule(rule)),
+});
+
+/**
+ * Another policy for a box that is there already. Which secrets it uses was settled when it was made, and so were
+ * their hosts: a new entry would open a host without its secret.
+ */
+export const withSecretRulesOf = (
+  policy: NetworkPolicy,
+  before: NetworkPolicy | undefined,
+): NetworkPolicy => ({
+  ...policy,
+  rules: [...withoutSecretRules(policy).rules, ...(before?.rules ?? []).filter(isSecretRule)],
+});

@@ -1,0 +1,166 @@
+/** What a person does with secrets: keep, rotate, forget, grant, take back. No event and no answer has a value. */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { RouteBody } from "../../contract/api/routes.ts";
+import type { SecretDetails } from "../../contract/api/vault-routes.ts";
+import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";
+import type { SecretInfo, VaultStatus } from "../../contract/secret/secret.ts";
+import type { Core } from "../context.ts";
+import { readLayers } from "../read-layers.ts";
+import { resolveSecrets } from "./bindings.ts";
+import { applySecrets } from "./apply-secrets.ts";
+import type { AskedUse } from "./secret-grants.ts";
+import { askedUse } from "./secret-source.ts";
+
+export async function addSecret(core: Core, body: RouteBody<"addSecret">): Promise<SecretInfo> {
+  const { value, ...secret } = body;
+  const info = await core.ports.vault.add({
+    ...secret,
+    ...(value === undefined ? {} : { value: Buffer.from(value, "base64") }),
+  });
+  await core.note("secret.added", undefined, {
+    secret: info.name,
+    kind: info.kind,
+    source: info.source.kind,
+  });
+  return info;
+}
+
+export async function rotateSecret(core: Core, body: RouteBody<"rotateSecret">): Promise<SecretInfo> {
+  const { name, value, graceMs } = body;
+  const info = await core.ports.vault.rotate(name, Buffer.from(value, "base64"), graceMs);
+  await core.note("secret.rotated", undefined, {
+    secret: name,
+    version: info.versions.at(-1)?.version,
+    graceMs,
+  });
+  await applySecrets(core, name);
+  return info;
+}
+
+/** Its grants go first: a secret of the same name that comes later must be asked about anew. */
+export async function removeSecret(core: Core, name: string): Promise<void> {
+  await getSecret(core, name);
+  const grants = await core.secretGrants.list(name);
+  if (grants.length > 0) await core.secretGrants.revoke(name);
+  await core.ports.vault.remove(name);
+  await core.note("secret.removed", undefined, { secret: name });
+  await applySecrets(core, name);
+}
+
+export async function listSecrets(core: Core): Promise<SecretDetails[]> {
+  const grants = await core.secretGrants.list();
+  const secrets = await core.ports.vault.list();
+  return secrets.map((secret) => ({
+    secret,
+    grants: grants.filter((grant) => grant.secret === secret.name),
+  }));
+}
+
+export async function getSecret(core: Core, name: string): Promise<SecretDetails> {
+  const secret = await core.ports.vault.find(name);
+  if (secret === undefined) {
+    throw new AgentBoxError("secret.not_found", `There is no secret named "${name}".`, {
+      hint: "List them: agentbox vault ls",
+    });
+  }
+  return { secret, grants: [...(await core.secretGrants.list(name))] };
+}
+
+/** Grants what the box, or the project's manifest, asks for now; nothing wider. */
+export async function grantSecret(core: Core, body: RouteBody<"grantSecret">): Promise<SecretGrant[]> {
+  await getSecret(core, body.name);
+  const scope = await scopeOf(core, body);
+  const asked = await askedBy(core, body);
+  if (asked.length === 0) {
+    throw new AgentBoxError("grant.not_found", `Nothing here asks for the secret "${body.name}".`, {
+      hint: `Ask for it in the manifest: [secrets.${body.name.split("/")[0]}] from = "vault:${body.name}"`,
+    });
+  }
+  const grants: SecretGrant[] = [];
+  for (const one of asked) grants.push(await core.secretGrants.grant(scope, one, body.ttlMs));
+  return grants;
+}
+
+async function askedBy(core: Core, body: RouteBody<"grantSecret">): Promise<AskedUse[]> {
+  const { name, box, projectDir, manifest, agent } = body;
+  // A login is used by its agent's model gateway alone, so there is one use of it.
+  if (name.startsWith("login/")) return [loginUse(name, agent)];
+  if (box !== undefined) {
+    const { spec } = await core.getBox(box);
+    return spec.secrets.filter(({ secret }) => secret === name).map(askedUse);
+  }
+  const { places } = await readLayers(core, { projectDir, manifest, flags: {} });
+  return resolveSecrets(places.layers)
+    .filter(({ secret }) => secret === name)
+    .map(askedUse);
+}
+
+export const loginUse = (secret: string, agent = secret.slice("login/".length)): AskedUse => ({
+  secret,
+  use: `login:${agent}`,
+  sentence: `ask ${agent}'s models with the login ${secret}`,
+});
+
+async function scopeOf(
+  core: Core,
+  { scope, box, projectDir, agent }: Pick<RouteBody<"grantSecret">, "scope" | "box" | "projectDir" | "agent">,
+): Promise<GrantScope> {
+  if (scope === "agent") {
+    if (agent !== undefined) return { kind: "agent", agent };
+  } else if (scope === "project") {
+    const own = box === undefined ? projectDir : (await core.getBox(box)).projectDir;
+    if (own !== undefined)
+      return { kind: "project", projectDir: (await core.ports.host.realPath(own)) ?? own };
+  } else if (box !== undefined) {
+    const { name, incarnation } = await core.getBox(box);
+    return { kind: "box", box: name, incarnation };
+  }
+  throw new AgentBoxError("input.invalid", `It is not said which ${scope} the grant is for.`, {
+    hint: "Use one of: --box BOX, --project DIR, --agent AGENT",
+  });
+}
+
+/** From the next request on: what is open with the secret in it is closed. */
+export async function revokeSecret(core: Core, body: RouteBody<"revokeSecret">): Promise<number> {
+  const { name, box, projectDir, agent } = body;
+  const kind = box !== undefined ? "box" : projectDir !== undefined ? "project" : "agent";
+  const isAll = box === undefined && projectDir === undefined && agent === undefined;
+  const scope = isAll ? undefined : await scopeOf(core, { scope: kind, box, projectDir, agent });
+  const revoked = await core.secretGrants.revoke(name, scope);
+  await applySecrets(core, name);
+  return revoked;
+}
+
+export async function unlockVault(core: Core, passphrase: string): Promise<VaultStatus> {
+  await core.ports.vault.unlock(passphrase);
+  await core.note("vault.unlocked", undefined);
+  return core.ports.vault.status();
+}
+
+export async function lockVault(core: Core): Promise<VaultStatus> {
+  await core.ports.vault.lock();
+  await core.note("vault.locked", undefined);
+  for (const { name } of await core.ports.vault.list()) await applySecrets(core, name);
+  return core.ports.vault.status();
+}
+
+export async function rekeyVault(core: Core, body: RouteBody<"rekeyVault">): Promise<VaultStatus> {
+  await core.ports.vault.rekey(body);
+  await core.note("vault.rekeyed", undefined, { master: body.to });
+  return core.ports.vault.status();
+}
+
+export async function exportVault(core: Core, passphrase: string): Promise<string> {
+  const sealed = await core.ports.vault.export(passphrase);
+  await core.note("vault.exported", undefined, { secrets: (await core.ports.vault.list()).length });
+  return sealed.toString("base64");
+}
+
+export async function importVault(
+  core: Core,
+  { sealed, passphrase }: RouteBody<"importVault">,
+): Promise<{ added: string[]; skipped: string[] }> {
+  const answer = await core.ports.vault.import(Buffer.from(sealed, "base64"), passphrase);
+  await core.note("vault.imported", undefined, { added: answer.added, skipped: answer.skipped });
+  return answer;
+}

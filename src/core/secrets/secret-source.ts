@@ -1,0 +1,95 @@
+/**
+ * What the gate and the ssh keys ask before a secret is used: whether this box may, and for the value. A box may when
+ * its own record has exactly this binding and a person has agreed to it.
+ */
+import { canonicalJson } from "../../base/digest.ts";
+import type { Box } from "../../contract/box.ts";
+import { type SecretBinding, isHeld } from "../../contract/secret/binding.ts";
+import type { GateBox } from "../../ports/gate.ts";
+import type { SecretSourcePort } from "../../ports/injection.ts";
+import type { SshKeysListener } from "../../ports/ssh-keys.ts";
+import type { Core } from "../context.ts";
+import { revealAll, revealSecret } from "./reveal.ts";
+import type { AskedUse } from "./secret-grants.ts";
+import { useDigest, useSentence } from "./use.ts";
+
+export const askedUse = (binding: SecretBinding): AskedUse => ({
+  secret: binding.secret,
+  use: useDigest(binding),
+  sentence: useSentence(binding),
+});
+
+/** Without a question: for what cannot wait, such as the start of a box that holds the value. */
+export const isGranted = async (core: Core, box: Box, binding: SecretBinding): Promise<boolean> =>
+  (binding.isOrdered && !isHeld(binding)) || core.secretGrants.covers(box, askedUse(binding));
+
+interface Destination {
+  readonly host: string;
+  readonly port: number;
+}
+
+async function authorise(
+  core: Core,
+  gateBox: GateBox,
+  binding: SecretBinding,
+  { host, port }: Destination,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const box = await findLive(core, gateBox, binding);
+  if (box === undefined) return false;
+  if (await isGranted(core, box, binding)) return true;
+  const asked = askedUse(binding);
+  const secret = { name: asked.secret, use: asked.use, sentence: asked.sentence };
+  const isAllowed = await core.approvals.ask({ box: gateBox, host, port, secret }, signal);
+  // SECURITY: the answer may be older than a removal or a new box of the same name.
+  return isAllowed && (await findLive(core, gateBox, binding)) !== undefined;
+}
+
+/** SECURITY: what the gate remembers of a box must be what its record says now, or an old binding would go on. */
+async function findLive(
+  core: Core,
+  { name, incarnation }: GateBox,
+  binding: SecretBinding,
+): Promise<Box | undefined> {
+  const box = await core.ports.store.findBox(name);
+  if (box?.incarnation !== incarnation) return undefined;
+  const wanted = canonicalJson(binding);
+  return box.spec.secrets.some((own) => canonicalJson(own) === wanted) ? box : undefined;
+}
+
+export const secretSource = (core: () => Core): SecretSourcePort => ({
+  authorise: (box, binding, { host, port }, signal) =>
+    authorise(core(), box, binding, { host: host.isWildcard ? `*.${host.name}` : host.name, port }, signal),
+  reveal: (secret) => revealSecret(core(), secret),
+  revealAll: (secret) => revealAll(core(), secret),
+});
+
+export const sshKeysListener = (core: () => Core): SshKeysListener => ({
+  async authorise(box, binding, { host, port, user }, signal) {
+    if (!(await authorise(core(), box, binding, { host, port }, signal))) return false;
+    if (binding.use.kind !== "ssh" || !binding.use.confirm) return true;
+    const asked = askedUse(binding);
+    const who = user === undefined ? host : `${user}@${host}`;
+    const sentence = `Let the box ${box.name} sign in to ${who}:${port} with the key ${asked.secret}, once.`;
+    const secret = { name: asked.secret, use: `${asked.use} once`, sentence };
+    return core().approvals.ask({ box, host, port, secret }, signal);
+  },
+  reveal: async (secret) => (await core().ports.vault.reveal(secret)).bytes,
+  signed(box, binding, place, refusal) {
+    core().egressLog.add({
+      atMs: core().ports.clock.nowMs(),
+      box: box.name,
+      incarnation: box.incarnation,
+      via: "ssh-agent",
+      host: place?.host ?? "",
+      port: place?.port ?? 22,
+      method: "SIGN",
+      verdict: refusal === undefined ? "allow" : "deny",
+      reason: refusal,
+      bytesOut: 0,
+      bytesIn: 0,
+      secret: binding.secret,
+      isInjected: refusal === undefined,
+    });
+  },
+});

@@ -1,0 +1,117 @@
+/**
+ * Makes one harmless request for each place of a binding, from inside the box and through its gate, and says what
+ * became of the secret. The way is the box's own, so the answer is true for its programs, too.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { RouteBody } from "../../contract/api/routes.ts";
+import type { SecretTest } from "../../contract/api/vault-routes.ts";
+import { type Box, boxPaths } from "../../contract/box.ts";
+import type { EgressRecord } from "../../contract/network/egress.ts";
+import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";
+import type { Core } from "../context.ts";
+import { execInBox } from "../exec-in-box.ts";
+import { getLink } from "../run-in-box.ts";
+
+const timeoutMs = 75_000;
+
+/** Constant; method and address are arguments. Prints the status, or why there is none. */
+const script = `
+const { request } = await import(process.argv[2].startsWith("https:") ? "node:https" : "node:http");
+const call = request(process.argv[2], { method: process.argv[1] }, (answer) => {
+  console.log(answer.statusCode);
+  answer.destroy();
+});
+call.on("error", (error) => console.log(error.code ?? "failed"));
+call.end();
+`;
+
+export async function testSecret(
+  core: Core,
+  name: string,
+  { name: secret, path }: RouteBody<"testSecret">,
+): Promise<SecretTest[]> {
+  const box = await core.getBox(name);
+  const binding = findBinding(box, secret);
+  if (binding.use.kind === "env" || binding.use.kind === "file") {
+    const sentence = `The box holds ${binding.secret} itself; the gate has no part in it.`;
+    return [{ url: "", method: "", isInjected: false, sentence }];
+  }
+  if (binding.use.kind === "ssh") {
+    const hosts = binding.use.places.map(({ host }) => host).join(", ");
+    const sentence = `Try it in the box: ssh -T ${hosts}; then: agentbox vault audit ${binding.secret}`;
+    return [{ url: "", method: "", isInjected: false, sentence }];
+  }
+  const tests: SecretTest[] = [];
+  for (const place of binding.use.places) tests.push(await testPlace(core, box, binding, place, path));
+  return tests;
+}
+
+async function testPlace(
+  core: Core,
+  box: Box,
+  { secret }: SecretBinding,
+  place: SecretPlace,
+  path: string | undefined,
+): Promise<SecretTest> {
+  const method = place.methods.length === 0 || place.methods.includes("GET") ? "GET" : place.methods[0]!;
+  const host = place.host.isWildcard ? `agentbox-test.${place.host.name}` : place.host.name;
+  const url = `${place.scheme}://${host}:${place.port}${path ?? examplePath(place.paths)}`;
+  await core.egressLog.flush();
+  const before = await latest(core, box);
+  const { link } = await getLink(core, box.name);
+  const { stdout } = await execInBox(link, {
+    argv: [boxPaths.node, "--input-type=module", "-e", script, method, url],
+    timeoutMs,
+  });
+  const record = await recordOf(core, box, { host, port: place.port, after: before?.id ?? 0 });
+  const status = /^\d{3}$/.test(stdout.trim()) ? Number(stdout.trim()) : undefined;
+  const isInjected = record?.isInjected === true;
+  return {
+    url,
+    method,
+    ...(status === undefined ? {} : { status }),
+    isInjected,
+    ...(record?.reason === undefined ? {} : { reason: record.reason }),
+    sentence: sentenceFor(secret, record, status),
+  };
+}
+
+const latest = async (core: Core, box: Box): Promise<EgressRecord | undefined> =>
+  (await core.ports.store.listEgress({ box: box.name, limit: 1, newestFirst: true }))[0];
+
+async function recordOf(
+  core: Core,
+  box: Box,
+  { host, port, after }: { readonly host: string; readonly port: number; readonly after: number },
+): Promise<EgressRecord | undefined> {
+  await core.egressLog.flush();
+  const records = await core.ports.store.listEgress({ box: box.name, host, after, limit: 20 });
+  return records.filter((record) => record.port === port).at(-1);
+}
+
+function sentenceFor(secret: string, record: EgressRecord | undefined, status: number | undefined): string {
+  if (record === undefined) return "No request reached the gate: the program in the box could not connect.";
+  if (record.verdict === "deny") return `The gate refused it: ${record.reason ?? "no reason"}.`;
+  if (record.isInjected !== true)
+    return `The request passed without ${secret}: its method or path is not bound.`;
+  if (status === 401 || status === 403)
+    return `${secret} was put in, and the server refused it (${status}): is the value still good?`;
+  return `${secret} was put in, and the server answered ${status ?? "nothing"}.`;
+}
+
+/** A path that the pattern covers, for a request that asks for nothing in particular. */
+function examplePath(patterns: readonly string[]): string {
+  const [pattern] = patterns;
+  if (pattern === undefined) return "/";
+  const path = pattern.replaceAll("**", "agentbox/test").replaceAll("*", "test");
+  return path.startsWith("/") ? path : `/${path}`;
+}
+
+function findBinding(box: Box, secret: string): SecretBinding {
+  const found = box.spec.secrets.find((binding) => binding.name === secret || binding.secret === secret);
+  if (found !== undefined) return found;
+  const names = box.spec.secrets.map(({ name }) => name);
+  throw new AgentBoxError("secret.not_found", `The box "${box.name}" asks for no secret "${secret}".`, {
+    hint: names.length === 0 ? "Its manifest has no [secrets]." : `It asks for: ${names.join(", ")}.`,
+  });
+}
