@@ -151,6 +151,15 @@ describe("grants of secrets", () => {
     expect(events).not.toContain(Buffer.from("canary-value").toString("base64"));
   });
 
+  it("shows what would be granted, and grants nothing", async () => {
+    await make("one");
+    const preview = await grantSecret(core, { name: "api", scope: "box", box: "one", isPreview: true });
+    expect(preview.map(({ sentence }) => sentence)).toEqual([
+      "use the secret api as a bearer token for https://api.example.org/v1/**",
+    ]);
+    expect(await mayUse("one")).toBe(false);
+  });
+
   it("says that nothing asks for a secret, and that nobody has a grant", async () => {
     await addSecret(core, { name: "other", kind: "text", source: { kind: "stored" }, value: "eA==" });
     await make("one");

@@ -48,6 +48,8 @@ export interface SecretQuestion {
   /** Digest of the use. */
   readonly use: string;
   readonly sentence: string;
+  /** Each asking is a question of its own, and a yes to it is neither shared nor remembered. */
+  readonly isOnce?: boolean | undefined;
 }
 
 export interface GateListener {

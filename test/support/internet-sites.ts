@@ -28,6 +28,14 @@ export async function makeGitSite(directory: string): Promise<string> {
   return bare;
 }
 
+/** The same at https://code.test/repo.git, where whoever has the credential may push. Returns its path. */
+export async function makeCodeSite(directory: string): Promise<string> {
+  const bare = join(siteOf(directory, "code.test"), "repo.git");
+  await must(["git", "clone", "--quiet", "--bare", await makeGitSite(directory), bare]);
+  await must(["git", "--git-dir", bare, "config", "http.receivepack", "true"]);
+  return bare;
+}
+
 /** A registry at https://npm.test/files/ with the package `hello-test`. */
 export async function makeNpmSite(directory: string): Promise<void> {
   const site = siteOf(directory, "npm.test");

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from "./daemon.ts";
 import { hasProgram, isRoot, whyNoBubblewrap } from "./host-facts.ts";
+import type { Credentials } from "./internet/credentialed.ts";
 import type { Zone } from "./internet/dns.ts";
 import type { Arrival } from "./internet/log.ts";
 import type { InternetRequest } from "./internet/main.ts";
@@ -51,6 +52,11 @@ const names = [
   "wild.test",
   "notapi.test",
   "private.test",
+  "code.test",
+  "packages.test",
+  "bucket.test",
+  "keys.test",
+  "mirror.test",
 ] as const;
 
 export const ports = { raw: 8080, echo: 7000, dot: 853 } as const;
@@ -69,6 +75,8 @@ export interface TestNetwork extends AsyncDisposable {
   hostArrivals(): Promise<readonly Arrival[]>;
   forget(): Promise<void>;
   setNames(zone: Zone): Promise<void>;
+  /** What the servers that want a credential take from now on. */
+  setCredentials(credentials: Credentials): Promise<void>;
   /** IP packets that the internet has received, of every protocol; a connection counts as one. */
   packets(): number;
   /** Runs a program on the internet, such as a server of the test. */
@@ -307,6 +315,7 @@ export async function openNetwork(): Promise<TestNetwork> {
       await internet.ask({ do: "names", names: ordinaryNames() });
     },
     setNames: (zone) => internet.ask({ do: "names", names: zone }),
+    setCredentials: (credentials) => internet.ask({ do: "credentials", credentials }),
     packets: () => receivedPackets(internet.pid),
     onInternet: (argv) => ["nsenter", "-t", `${internet.pid}`, "--net", "--", ...argv],
     onHost: (argv) => runProgram(inHost(argv)),

@@ -115,7 +115,7 @@ async function rotate(context: CommandContext, words: readonly string[]): Promis
 }
 
 async function grant(context: CommandContext, words: readonly string[]): Promise<number> {
-  const { args, cwd, env } = context;
+  const { args, cwd, env, screen } = context;
   const name = requireName(words, "grant");
   const box = args.text("box");
   const project = args.text("project");
@@ -124,7 +124,8 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
   const scope = agent !== undefined ? "agent" : project !== undefined ? "project" : "box";
   const dir = project === undefined ? cwd : resolve(cwd, project);
   const found = box === undefined ? await findManifest(dir, env.userHome) : undefined;
-  const grants = await (await context.connect()).grantSecret({
+  const client = await context.connect();
+  const wish = {
     name,
     scope,
     ...(box === undefined ? {} : { box }),
@@ -132,8 +133,15 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
     ...(project === undefined && found === undefined ? {} : { projectDir: found?.dir ?? dir }),
     ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
     ...(ttlMs === undefined ? {} : { ttlMs }),
-  });
+  } as const;
   const whom = agent !== undefined ? `every box of ${agent}` : project !== undefined ? dir : (box ?? "");
+  // The manifest may be anybody's: what it asks for is read before it is agreed to.
+  if (screen.isInteractive && !screen.isJson && !args.isSet("yes")) {
+    for (const { sentence } of await client.grantSecret({ ...wish, isPreview: true }))
+      screen.note(`${printable(whom)} asks to ${printable(sentence)}.`);
+    if (!(await askYesNo(screen, "Grant exactly this?"))) return 5;
+  }
+  const grants = await client.grantSecret(wish);
   return say(
     context,
     { grants },

@@ -61,7 +61,7 @@ export const vault: readonly CommandSpec[] = [
       },
       path: { type: "text", value: "PATH", summary: "test: the path to ask for." },
       limit: { type: "text", value: "N", summary: "audit: at most so many; 50 unless told." },
-      yes: { type: "switch", short: "y", summary: "rm: do not ask." },
+      yes: { type: "switch", short: "y", summary: "rm, grant: do not ask." },
     },
     takes: [1, 3],
     completes: verbs,

@@ -35,6 +35,7 @@ const GrantBody = z.strictObject({
     .describe("The project's manifest, where no box is named."),
   agent: z.string().max(64).optional(),
   ttlMs: z.int().min(1_000).optional(),
+  isPreview: z.boolean().optional().describe("Say what would be granted, and grant nothing."),
 });
 
 export const SecretTest = z.object({

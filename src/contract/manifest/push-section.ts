@@ -26,6 +26,13 @@ export const PushSection = z
     github: hosts("GitHub"),
     gitlab: hosts("GitLab"),
     gitea: hosts("Gitea or Forgejo"),
+    hosts: z
+      .array(Host)
+      .max(64)
+      .optional()
+      .describe(
+        "Other hosts that work may be pushed to, with --secret. They have no pull requests that could be opened from here.",
+      ),
   })
   .describe("Where `agentbox pr` and `agentbox push` may push to. User config only.");
 export type PushSection = z.infer<typeof PushSection>;

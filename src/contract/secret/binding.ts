@@ -8,6 +8,8 @@ import { HostPattern } from "../network/policy.ts";
 export const SecretPlace = z.strictObject({
   scheme: z.enum(["https", "http"]),
   host: HostPattern,
+  /** For the name of an exception: the address it stands for, because whoever names the exception says which. */
+  address: z.string().optional(),
   port: z.int().min(1).max(65_535),
   /** Empty: all. */
   methods: z.array(z.string()),

@@ -58,8 +58,10 @@ function placeTexts(place: SecretPlace): string[] {
 const isGit = (paths: readonly string[]): boolean =>
   paths.length === gitPaths.length && paths.every((path, i) => path === gitPaths[i]);
 
-const hostText = ({ scheme, host, port }: SecretPlace): string =>
-  `${formatHostPattern(host)}${scheme === "https" && port === 443 ? "" : `:${port}`}`;
+const hostText = ({ scheme, host, address, port }: SecretPlace): string => {
+  const name = `${formatHostPattern(host)}${scheme === "https" && port === 443 ? "" : `:${port}`}`;
+  return address === undefined ? name : `${name} (at ${address})`;
+};
 
 const sshPlaceText = ({ host, port, user }: SshPlace): string =>
   `${user === undefined ? "" : `${user}@`}${host}${port === 22 ? "" : `:${port}`}`;

@@ -71,6 +71,7 @@ export class Approvals {
       });
     }
     const { secret } = question.request;
+    if (secret?.isOnce === true) return this.#close(question, answer, "once");
     if (answer === "allow" && scope !== "once" && secret !== undefined) {
       await this.#rememberSecret(question.request, secret, scope, ttlMs ?? defaultTtlMs);
     } else if (answer === "allow" && scope !== "once") {
@@ -205,8 +206,12 @@ const noProject = (box: string): AgentBoxError =>
 const secretSentence = ({ name }: ApprovalRequest["box"], { sentence }: SecretQuestion): string =>
   printable(`Let the box ${name} ${sentence}.`);
 
+/** SECURITY: what is agreed to each time is asked each time, or one yes would serve whoever asks at the same moment. */
 const isSame = (a: ApprovalRequest, b: ApprovalRequest): boolean =>
+  a.secret?.isOnce !== true &&
+  b.secret?.isOnce !== true &&
   a.box.name === b.box.name &&
+  a.box.incarnation === b.box.incarnation &&
   a.host === b.host &&
   a.port === b.port &&
   a.method === b.method &&

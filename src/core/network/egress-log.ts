@@ -92,8 +92,8 @@ export class EgressLog {
     const groups = new Map<string, { record: NewEgressRecord; count: number }>();
     for (const record of records) {
       if (record.secret === undefined) continue;
-      const { box, secret, host, port, method, reason } = record;
-      const key = [box, secret, host, port, method, reason].join("\0");
+      const { box, secret, host, port, method, reason, isInjected } = record;
+      const key = [box, secret, host, port, method, reason, isInjected].join("\0");
       const group = groups.get(key);
       if (group) group.count += 1;
       else groups.set(key, { record, count: 1 });

@@ -98,4 +98,28 @@ describe("the hosts of secrets", () => {
     expect(withSecretRulesOf(other, policy).rules.map(({ id }) => id)).toEqual(["project:secrets.x[0]"]);
     expect(withSecretRulesOf(other, undefined).rules).toEqual([]);
   });
+
+  it("an exception that gets another address under the same name is closed to a box with the secret", () => {
+    const wiki = (address: string) =>
+      `[secrets.x]\nhow = "bearer"\nhosts = ["http://wiki.agentbox.internal:8080"]\n[network.exceptions.wiki]\naddress = "${address}:8080"\nreason = "our own wiki"`;
+    const place = { host: "wiki.agentbox.internal", port: 8080, method: "GET", path: "/a" };
+    const before = compile({ project: wiki("10.0.0.5") });
+    const reached = (address: string) =>
+      decideEgress(withSecretRulesOf(compile({ project: wiki(address) }), before), place, { nowMs: 0 })
+        .outcome;
+    expect(reached("10.0.0.5")).toBe("allow");
+    expect(reached("10.0.0.66")).toBe("deny");
+  });
+
+  it("are not what a person once allowed of a host that is called so", () => {
+    const [rule] = compile({ project: api }).rules;
+    const approved = {
+      ...rule!,
+      id: "approval:secrets.example.org:443",
+      origin: { layer: "approval" as const },
+    };
+    const policy = { ...compile({ project: api }), rules: [rule!, approved] };
+    expect(withoutSecretRules(policy).rules).toEqual([approved]);
+    expect(withSecretRulesOf(compile({}), policy).rules).toEqual([rule]);
+  });
 });

@@ -47,7 +47,9 @@ function placesOf(use: SecretUse): Reached[] {
   }));
 }
 
-const isSecretRule = ({ id }: NetworkRule): boolean => /^[a-z]+:secrets\./.test(id);
+/** A person's yes to a host is named after the host, which may be called so, too. */
+const isSecretRule = ({ id, origin }: NetworkRule): boolean =>
+  origin.layer !== "approval" && /^[a-z]+:secrets\./.test(id);
 
 /** The policy of a box that has no secrets of its own. */
 export const withoutSecretRules = (policy: NetworkPolicy): NetworkPolicy => ({
@@ -59,10 +61,16 @@ export const withoutSecretRules = (policy: NetworkPolicy): NetworkPolicy => ({
  * Another policy for a box that is there already. Which secrets it uses was settled when it was made, and so were
  * their hosts: a new entry would open a host without its secret.
  */
-export const withSecretRulesOf = (
-  policy: NetworkPolicy,
-  before: NetworkPolicy | undefined,
-): NetworkPolicy => ({
-  ...policy,
-  rules: [...withoutSecretRules(policy).rules, ...(before?.rules ?? []).filter(isSecretRule)],
-});
+export function withSecretRulesOf(policy: NetworkPolicy, before: NetworkPolicy | undefined): NetworkPolicy {
+  const kept = (before?.rules ?? []).filter(isSecretRule);
+  const hosts = new Set(kept.map(({ host }) => host.name));
+  const addressOf = (name: string) => before?.exceptions.find((one) => one.name === name)?.address;
+  return {
+    ...policy,
+    rules: [...withoutSecretRules(policy).rules, ...kept],
+    // SECURITY: a person agreed to the address that the name stood for; under another one it is not reached at all.
+    exceptions: policy.exceptions.filter(
+      ({ name, address }) => !hosts.has(name) || addressOf(name) === address,
+    ),
+  };
+}

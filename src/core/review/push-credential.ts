@@ -1,6 +1,6 @@
 /**
  * Which secret of the vault opens a remote. SECURITY: the project's config says where a push goes, and that file may
- * have come from anywhere; so a secret that nobody typed goes only to hosts a person has bound it to.
+ * have come from anywhere; so a secret goes only to hosts that a person has named or bound it to.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
@@ -43,6 +43,7 @@ async function chooseSecret(
 ): Promise<ChosenSecret> {
   if (secret !== undefined) {
     requireItsForge(secret, place);
+    if (!place.isNamed) requireBound(box, secret, place);
     return { secret };
   }
   for (const binding of box.spec.secrets) {
@@ -69,6 +70,21 @@ function requireItsForge(secret: string, place: PushPlace): void {
     `The secret "${secret}" is for ${kind}, and ${place.host} is not known to be it.`,
     { hint: `Say so in the user config: [push] ${kind} = ["${place.host}"]`, facts: { host: place.host } },
   );
+}
+
+/**
+ * SECURITY: the person typed which secret, and the project's config says where it goes. A box that works in the
+ * project itself can write that file, and would choose the host that gets the secret.
+ */
+function requireBound({ spec }: Box, secret: string, place: PushPlace): void {
+  const isBound = spec.secrets.some(
+    (binding) => binding.secret === secret && binding.isOrdered && placeOf(binding, place) !== undefined,
+  );
+  if (isBound) return;
+  throw new AgentBoxError("push.refused", `Nobody has said that work may be pushed to ${place.host}.`, {
+    hint: `Say so in the user config: [push] hosts = ["${place.host}"]`,
+    facts: { host: place.host },
+  });
 }
 
 function placeOf({ use }: SecretBinding, { url }: PushPlace): SecretPlace | undefined {

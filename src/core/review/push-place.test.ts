@@ -62,12 +62,30 @@ describe("a branch", () => {
 
   it("has a page where a person opens a pull request", () => {
     const at = (forge: "github" | "gitlab" | "gitea" | undefined) =>
-      compareUrl({ url: "https://x.example/a/b.git", host: "x.example", forge }, "main", "agentbox/a#b");
+      compareUrl({ url: "https://x.example/a/b.git", forge }, "main", "agentbox/a#b");
     expect(at("github")).toBe("https://x.example/a/b/compare/main...agentbox/a%23b?expand=1");
     expect(at("gitea")).toBe("https://x.example/a/b/compare/main...agentbox/a%23b");
     expect(at("gitlab")).toContain(
       "/a/b/-/merge_requests/new?merge_request%5Bsource_branch%5D=agentbox%2Fa%23b",
     );
     expect(at(undefined)).toBeUndefined();
+  });
+
+  it.each([
+    "https://github.com/a%2f..%2f..%2fuser/x",
+    "https://github.com/a/%2e%2e%2fx",
+    "https://github.com/shop/%zz",
+    "https://github.com/shop//app",
+    "https://github.com/shop/a%5cb",
+  ])("takes no path that could be read in another way: %s", (text) => {
+    expect(parsePlace("origin", "https://github.com/shop/my%20app.git", {}).forge).toBe("github");
+    expect(() => parsePlace("origin", text, {})).toThrow(expect.objectContaining({ code: "push.refused" }));
+  });
+
+  it("knows which hosts a person has named", () => {
+    const text = "https://code.example/shop/app.git";
+    expect(parsePlace("origin", text, {})).toMatchObject({ isNamed: false, forge: undefined });
+    expect(parsePlace("origin", text, { hosts: ["code.example"] })).toMatchObject({ isNamed: true });
+    expect(parsePlace("origin", text, { gitea: ["code.example"] })).toMatchObject({ isNamed: true });
   });
 });

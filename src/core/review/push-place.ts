@@ -12,6 +12,8 @@ export interface PushPlace {
   readonly url: string;
   readonly host: string;
   readonly forge: ForgeKind | undefined;
+  /** Whether it is a public forge, or a person has named it in their own config. */
+  readonly isNamed: boolean;
 }
 
 const publicForges: Readonly<Record<ForgeKind, readonly string[]>> = {
@@ -27,15 +29,27 @@ export function parsePlace(remote: string, text: string, settings: PushSection):
   const forge = (["github", "gitlab", "gitea"] as const).find((kind) =>
     [...publicForges[kind], ...(settings[kind] ?? [])].some((entry) => originOf(entry) === url.origin),
   );
+  const isNamed =
+    forge !== undefined || (settings.hosts ?? []).some((entry) => originOf(entry) === url.origin);
   // SECURITY: over plain http everybody on the way reads the credential; only a person says where there is no way.
-  if (url.protocol === "http:" && forge === undefined) throw notHttps(remote, text);
+  if (url.protocol === "http:" && !isNamed) throw notHttps(remote, text);
   const path = url.pathname.replace(/\/+$/, "");
-  if (path === "" || url.search !== "" || url.hash !== "") {
+  if (path === "" || url.search !== "" || url.hash !== "" || !path.slice(1).split("/").every(isOnePart)) {
     throw new AgentBoxError("push.refused", `The remote "${remote}" names no repository.`, {
       hint: `Set it: git remote set-url ${remote} https://HOST/OWNER/NAME.git`,
     });
   }
-  return { url: `${url.origin}${path}`, host: url.host, forge };
+  return { url: `${url.origin}${path}`, host: url.host, forge, isNamed };
+}
+
+/** SECURITY: with a slash or dots hidden in it, the API would be asked about another repository than git pushes to. */
+function isOnePart(part: string): boolean {
+  try {
+    const name = decodeURIComponent(part);
+    return name !== "" && name !== "." && name !== ".." && !/[/\\\u0000-\u001f]/.test(name);
+  } catch {
+    return false;
+  }
 }
 
 /** `host`, `host:port`, or `http://` with an address of this machine. */
@@ -81,7 +95,11 @@ export function requireOwnBranch(branch: string, protectedOnes: readonly (string
 }
 
 /** Where a person opens a pull request by hand. */
-export function compareUrl({ url, forge }: PushPlace, base: string, branch: string): string | undefined {
+export function compareUrl(
+  { url, forge }: Pick<PushPlace, "url" | "forge">,
+  base: string,
+  branch: string,
+): string | undefined {
   const page = url.replace(/\.git$/, "");
   const [from, to] = [base, branch].map((name) => name.split("/").map(encodeURIComponent).join("/"));
   switch (forge) {

@@ -50,6 +50,20 @@ describe("the secrets of all layers", () => {
     expect(JSON.stringify(typed)).not.toContain("evil");
   });
 
+  it("of an exception are for the address it stands for, and no order where a repository says which", () => {
+    const wiki = bearer("http://wiki.agentbox.internal:8080");
+    const named = (address: string) =>
+      `[network.exceptions.wiki]\naddress = "${address}:8080"\nreason = "our own wiki"\n`;
+    const [mine] = resolve({ user: wiki + named("10.0.0.5") });
+    expect(mine).toMatchObject({ isOrdered: true, use: { places: [{ address: "10.0.0.5" }] } });
+    expect(resolve({ user: wiki + named("10.0.0.5"), project: named("10.0.0.5") })[0]).toEqual(mine);
+    const [first] = resolve({ user: wiki, project: named("10.0.0.5") });
+    const [later] = resolve({ user: wiki, project: named("10.0.0.66") });
+    expect([first!.isOrdered, later!.isOrdered]).toEqual([false, false]);
+    expect(useDigest(later!)).not.toBe(useDigest(first!));
+    expect(useSentence(later!)).toContain("wiki.agentbox.internal:8080 (at 10.0.0.66)");
+  });
+
   it("two of them for one place are refused, also from different layers", () => {
     const other = '[secrets.y]\nhow = "bearer"\nhosts = ["api.example.org"]';
     expect(resolve({ user: other.replace("api", "b"), project: bearer("api.example.org") })).toHaveLength(2);

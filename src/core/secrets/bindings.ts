@@ -5,6 +5,7 @@ import { formatPath } from "../../contract/manifest/path.ts";
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import { compileBinding } from "../../contract/secret/compile-binding.ts";
 import { conflictOf } from "../../contract/secret/conflict.ts";
+import { addressedUse, namedAddresses } from "./named-addresses.ts";
 
 export interface SourcedBinding {
   readonly binding: SecretBinding;
@@ -18,6 +19,7 @@ export interface SourcedBinding {
 export function sourcedSecrets(layers: readonly ManifestLayer[]): SourcedBinding[] {
   const { values, origins } = layerManifest(layers);
   const taken = new Set(Object.keys(values.env ?? {}));
+  const addresses = namedAddresses(layers);
   const resolved: SourcedBinding[] = [];
   for (const [name, entry] of Object.entries(values.secrets ?? {})) {
     const compiled = compileBinding(name, entry);
@@ -29,7 +31,9 @@ export function sourcedSecrets(layers: readonly ManifestLayer[]): SourcedBinding
       const { code, message, hint } = conflict;
       throw new AgentBoxError("manifest.invalid", message, { hint, facts: { rule: code, secret: name } });
     }
-    resolved.push({ binding: { ...compiled, isOrdered: isOrder(origin) }, origin });
+    const { use, origins: named } = addressedUse(compiled.use, addresses);
+    const isOrdered = [origin, ...named].every(isOrder);
+    resolved.push({ binding: { ...compiled, use, isOrdered }, origin });
   }
   return resolved;
 }
@@ -38,7 +42,8 @@ export const resolveSecrets = (layers: readonly ManifestLayer[]): SecretBinding[
   sourcedSecrets(layers).map(({ binding }) => binding);
 
 /** SECURITY: what a person typed or wrote into their own config; never what came with a repository. */
-const isOrder = ({ source }: Origin): boolean => source === "user config" || source === "flag";
+const isOrder = ({ source }: Pick<Origin, "source">): boolean =>
+  source === "user config" || source === "flag";
 
 const unusable = (name: string): AgentBoxError =>
   new AgentBoxError("manifest.invalid", `The secret "${name}" cannot be used as it is written.`, {

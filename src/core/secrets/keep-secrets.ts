@@ -76,6 +76,8 @@ export async function grantSecret(core: Core, body: RouteBody<"grantSecret">): P
       hint: `Ask for it in the manifest: [secrets.${body.name.split("/")[0]}] from = "vault:${body.name}"`,
     });
   }
+  const grantedAtMs = core.ports.clock.nowMs();
+  if (body.isPreview === true) return asked.map((one) => ({ ...one, scope, grantedAtMs }));
   const grants: SecretGrant[] = [];
   for (const one of asked) grants.push(await core.secretGrants.grant(scope, one, body.ttlMs));
   return grants;

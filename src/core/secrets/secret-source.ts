@@ -70,8 +70,8 @@ export const sshKeysListener = (core: () => Core): SshKeysListener => ({
     if (binding.use.kind !== "ssh" || !binding.use.confirm) return true;
     const asked = askedUse(binding);
     const who = user === undefined ? host : `${user}@${host}`;
-    const sentence = `Let the box ${box.name} sign in to ${who}:${port} with the key ${asked.secret}, once.`;
-    const secret = { name: asked.secret, use: `${asked.use} once`, sentence };
+    const sentence = `sign in to ${who}:${port} with the key ${asked.secret}, once`;
+    const secret = { name: asked.secret, use: asked.use, sentence, isOnce: true };
     return core().approvals.ask({ box, host, port, secret }, signal);
   },
   reveal: async (secret) => (await core().ports.vault.reveal(secret)).bytes,

@@ -13,6 +13,8 @@ import { execInBox } from "../exec-in-box.ts";
 import { getLink } from "../run-in-box.ts";
 
 const timeoutMs = 75_000;
+/** SECURITY: the manifest names methods and paths; with another method than these a test would do what it names. */
+const safeMethods: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
 /** Constant; method and address are arguments. Prints the status, or why there is none. */
 const script = `
@@ -53,9 +55,14 @@ async function testPlace(
   place: SecretPlace,
   path: string | undefined,
 ): Promise<SecretTest> {
-  const method = place.methods.length === 0 || place.methods.includes("GET") ? "GET" : place.methods[0]!;
+  const { methods } = place;
+  const method = methods.length === 0 ? "GET" : safeMethods.find((one) => methods.includes(one));
   const host = place.host.isWildcard ? `agentbox-test.${place.host.name}` : place.host.name;
   const url = `${place.scheme}://${host}:${place.port}${path ?? examplePath(place.paths)}`;
+  if (method === undefined) {
+    const sentence = `Nothing was sent: ${secret} is bound only to methods that change something (${methods.join(", ")}).`;
+    return { url, method: methods[0]!, isInjected: false, sentence };
+  }
   await core.egressLog.flush();
   const before = await latest(core, box);
   const { link } = await getLink(core, box.name);

@@ -70,6 +70,29 @@ describe("a token", () => {
   });
 });
 
+describe("a secret that changes while its token is being renewed", () => {
+  it("stays removed", async () => {
+    bench.putForward(untilOver);
+    const renewing = token();
+    bench.keeper.tokens.delete("shop");
+    await expect(renewing).rejects.toMatchObject({ code: "secret.not_found" });
+    expect(refreshes()).toBe(1);
+    expect(bench.keeper.tokens.has("shop")).toBe(false);
+    await expect(token()).rejects.toMatchObject({ code: "secret.not_found" });
+  });
+
+  it("stays what a person has signed in as meanwhile", async () => {
+    bench.putForward(untilOver);
+    const { expiresAtMs: _, ...before } = kept();
+    const other = { ...before, accessToken: "of-another-account", refreshToken: "another" };
+    const renewing = token();
+    bench.keeper.tokens.set("shop", other);
+    expect((await renewing).value).toBe("of-another-account");
+    expect(kept()).toEqual(other);
+    expect((await token()).value).toBe("of-another-account");
+  });
+});
+
 describe("a service that is away", () => {
   it("does not matter while the token lasts", async () => {
     const { accessToken } = kept();

@@ -2,7 +2,7 @@
  * Access tokens that are valid now. One refresh at a time for each secret; new tokens are kept before they are used;
  * a service that fails is left alone for a while; a token that has ended is never handed out.
  */
-import { AgentBoxError } from "../../base/errors.ts";
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import type { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { ConnectionsContext } from "./connections.ts";
 import { type RequestFailure, failureOf } from "./failure.ts";
@@ -71,10 +71,9 @@ export class AccessTokens {
     this.#failed.delete(secret);
     // The service may have forgotten the old refresh token already, so the new one must not be lost.
     this.#unkept.set(secret, { used: tokens.refreshToken, tokens: renewed });
-    await this.#context.keeper.write(secret, renewed);
-    this.#unkept.delete(secret);
+    const kept = await this.#read(secret);
     this.#context.logger.info({ secret }, "token refreshed");
-    return handed(renewed);
+    return handed(kept);
   }
 
   async #refresh(tokens: OAuthTokens, clientSecret: string | undefined): Promise<OAuthTokens> {
@@ -117,10 +116,16 @@ export class AccessTokens {
     );
   }
 
-  /** What the vault has; first what it could not take the last time, unless it was overtaken. */
+  /**
+   * What the vault has; first what it has not taken yet. SECURITY: unless a person has removed the secret or signed in
+   * again meanwhile, or what they took away would come back.
+   */
   async #read(secret: string): Promise<OAuthTokens> {
     const { keeper } = this.#context;
-    const kept = await keeper.read(secret);
+    const kept = await keeper.read(secret).catch((error: unknown) => {
+      if (isAgentBoxError(error, "secret.not_found")) this.#unkept.delete(secret);
+      throw error;
+    });
     const unkept = this.#unkept.get(secret);
     if (unkept === undefined) return kept;
     if (kept.refreshToken === unkept.used) await keeper.write(secret, unkept.tokens);

@@ -17,6 +17,9 @@ export function openAnswer(answer: IncomingMessage, guard: AnswerGuard | undefin
   const status = answer.statusCode ?? 502;
   const headers = answerHeaders(answer.rawHeaders);
   if (guard === undefined) return { status, message: answer.statusMessage ?? "", headers, body: undefined };
+  // SECURITY: packed for the way and not in itself, a body would reach the program as bytes that hide the value.
+  const coding = answer.headers["transfer-encoding"]?.toLowerCase() ?? "chunked";
+  if (coding !== "chunked") return undefined;
   const opened = guard.open(status, headers);
   // SECURITY: the server chooses the words behind the status, so an echo could hide in them.
   return opened && { status, message: STATUS_CODES[status] ?? "", ...opened };

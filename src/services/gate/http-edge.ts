@@ -118,8 +118,8 @@ export class HttpEdge {
       session.setTimeout(limits.keepAliveMs, () => {
         if (caller === undefined || caller.active === 0) session.close();
       });
-      session.on("error", () => {
-        if (caller?.active === 0) recordBroken(caller, "malformed");
+      session.on("error", (error) => {
+        if (caller?.active === 0 && !hasLeft(error)) recordBroken(caller, "malformed");
       });
     });
     server.on("sessionError", () => undefined);
@@ -167,7 +167,7 @@ export class HttpEdge {
   #broken(error: Error, socket: Duplex): void {
     const caller = readCaller(socket);
     const code = systemCode(error) ?? "";
-    const isGone = code === "ECONNRESET" || code === "EPIPE" || !socket.writable;
+    const isGone = hasLeft(error) || !socket.writable;
     if (caller === undefined || isGone || caller.active > 0) return void socket.destroy();
     const isLimit = code === "HPE_HEADER_OVERFLOW" || code === "ERR_HTTP_REQUEST_TIMEOUT";
     const reason = isLimit ? "limit" : "malformed";
@@ -182,6 +182,9 @@ export class HttpEdge {
     socket.end(denialText(denial), () => socket.destroy());
   }
 }
+
+/** A program that hung up has said nothing wrong: what it asked before has its record. */
+const hasLeft = (error: unknown): boolean => ["ECONNRESET", "EPIPE"].includes(systemCode(error) ?? "");
 
 function recordBroken(caller: Caller, reason: DenyReason, method?: string): void {
   const { via, program, target, egress } = caller;

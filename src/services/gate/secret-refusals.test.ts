@@ -1,4 +1,5 @@
 import { PassThrough } from "node:stream";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { SecretDenial } from "../../contract/network/policy.ts";
 import { type Prepared, maxHeldBytes } from "../../ports/injection.ts";
@@ -112,6 +113,24 @@ describe("a refusal", () => {
     expect(answer).not.toContain(value);
     expect(world.fixture.records[1]).toMatchObject({ reason: "secret_in_answer", isInjected: true });
   });
+
+  it.each(["gzip, chunked", "gzip", "chunked, gzip", "x-unknown, chunked"])(
+    "comes for an answer that is packed on its way (%s)",
+    async (coding) => {
+      await using ground = await managed((request, response) => {
+        const isPacked = request.url === "/packed";
+        const packed = gzipSync(request.headers.authorization ?? "");
+        const body = isPacked && !coding.endsWith("chunked") ? packed : chunk(packed);
+        const head = `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${isPacked ? coding : "Chunked"}\r\n\r\n`;
+        response.socket!.write(head);
+        response.socket!.end(body);
+      });
+      const refused = await raw(await ground.open(), get("/packed"));
+      expect(refused).toContain("secret_in_answer");
+      expect(refused).not.toContain("\u001f\u008b");
+      expect(await raw(await ground.open(), get("/"))).toMatch(/^HTTP\/1.1 200 /);
+    },
+  );
 
   it("breaks an answer off whose guard fails in the middle", async () => {
     await using world = await managed((_, response) => response.end("words"));
@@ -245,3 +264,6 @@ describe("a decision that waits for a person", () => {
     expect(world.fixture.records).toMatchObject([{ reason: "wrong_path" }, { isInjected: true }]);
   });
 });
+
+const chunk = (bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n0\r\n\r\n")]);

@@ -16,17 +16,28 @@ export interface BoundPlace {
 export const placesAt = (all: readonly BoundPlace[], host: string, port: number): readonly BoundPlace[] =>
   all.filter(({ place }) => place.port === port && matchesHost(place.host, host));
 
+const isFor = (
+  { place: { scheme, methods } }: BoundPlace,
+  request: Pick<OutgoingRequest, "scheme" | "method">,
+): boolean => scheme === request.scheme && (methods.length === 0 || methods.includes(request.method));
+
 /** Those of them where the value may go into this request. */
 export function placesFor(managed: readonly BoundPlace[], request: OutgoingRequest): readonly BoundPlace[] {
   const path = canonicalPath(request.path);
   return managed.filter(
-    ({ place: { scheme, methods, paths } }) =>
-      scheme === request.scheme &&
-      (methods.length === 0 || methods.includes(request.method)) &&
+    (one) =>
+      isFor(one, request) &&
       // SECURITY: a path with two readings is no bound path.
-      (paths.length === 0 || (path !== undefined && paths.some((pattern) => matchesPath(pattern, path)))),
+      (one.place.paths.length === 0 ||
+        (path !== undefined && one.place.paths.some((pattern) => matchesPath(pattern, path)))),
   );
 }
+
+/** Whether a path with two readings keeps it from being said whether a value goes into this request. */
+export const isUnclear = (managed: readonly BoundPlace[], request: OutgoingRequest): boolean =>
+  request.path !== "*" &&
+  canonicalPath(request.path) === undefined &&
+  managed.some((one) => isFor(one, request));
 
 /** The place whose host is named most exactly; `ambiguous` where two bindings name it alike. */
 export function choosePlace(places: readonly BoundPlace[]): BoundPlace | "ambiguous" | undefined {

@@ -1,91 +1,86 @@
 /** What counts as a credential in the head of a request: every header and parameter that a server could take one from. */
 const headers = new Set([
-  "authorization",
-  "proxy-authorization",
-  "x-authorization",
   "authentication",
   "cookie",
   "cookie2",
-  "api-key",
-  "apikey",
-  "x-api-key",
-  "x-apikey",
-  "x-api-token",
-  "x-auth-key",
-  "x-auth-token",
-  "x-access-token",
-  "x-token",
-  "private-token",
-  "job-token",
-  "deploy-token",
-  "circle-token",
-  "x-github-token",
-  "x-gitlab-token",
-  "x-figma-token",
-  "x-vault-token",
-  "x-shopify-access-token",
+  "jwt",
+  "x-auth",
+  "x-forwarded-user",
   "x-jfrog-art-api",
-  "x-nuget-apikey",
-  "x-goog-api-key",
-  "x-goog-iam-authorization-token",
-  "x-amz-security-token",
-  "x-amz-s3session-token",
+  "x-jwt-assertion",
   "x-ms-authorization-auxiliary",
-  "ocp-apim-subscription-key",
-  "dd-api-key",
-  "dd-application-key",
+  "x-remote-user",
 ]);
+
+/** SECURITY: vendors make names of their own in these families, and a list of them is never whole. */
+const headerFamilies =
+  /(?:^|-)(?:authorization|credentials?|password|passwd|secret|token|(?:access|account|admin|api|app|application|auth|master|private|secret|subscription)-?key|(?:access|api|auth|private|session)token)$/;
+
+/** Tokens that sign nobody in: they guard a form, name a page, or make a request the same one. */
+const harmlessTokens = /(?:^|-)(?:csrf|xsrf|client|continuation|next|page|sync)-?token$/;
 
 /** A browser cannot set headers on a WebSocket, so services take a key from the list of protocols. */
 const isProtocolWithKey = (name: string, value: string): boolean =>
   name === "sec-websocket-protocol" && /key|auth|token|bearer|secret/i.test(value);
 
+/** Without what stands between the words, which every service writes in another way. */
 const parameters = new Set([
-  "access-token",
-  "api-key",
-  "api-token",
-  "apikey",
+  "assertion",
   "auth",
-  "auth-key",
-  "auth-token",
   "authorization",
   "awsaccesskeyid",
-  "client-secret",
-  "job-token",
+  "clientassertion",
+  "credential",
+  "idtoken",
+  "jwt",
   "key",
-  "oauth-token",
+  "passwd",
   "password",
-  "private-token",
   "sig",
   "signature",
-  "subscription-key",
   "token",
-  "x-amz-credential",
-  "x-amz-security-token",
-  "x-amz-signature",
-  "x-goog-credential",
-  "x-goog-signature",
+  "xamzcredential",
+  "xamzsignature",
+  "xgoogcredential",
+  "xgoogsignature",
 ]);
+const parameterFamilies =
+  /(?:(?:access|api|auth|bearer|deploy|feed|job|oauth|private|refresh|rss|security|session|user)token|(?:access|api|auth|secret|subscription)key|secret)$/;
 
 /**
  * What a server may obey in the place of the method or the path that was judged. SECURITY: with one of these a secret
  * that is bound to GET would be used for a DELETE.
  */
-const overrides = new Set([
+const overrides =
+  /^(?:x-http-method|x-http-method-override|x-method-override|x-rewrite-url|x-envoy-original-path|x-original-(?:host|method|ur[il])|x-forwarded-(?:host|method|path|prefix|ur[il]))$/;
+/** The same in the query; frameworks read these of every request that has a form. */
+const overrideParameters = new Set([
+  "_method",
   "x-http-method",
   "x-http-method-override",
   "x-method-override",
-  "x-original-url",
-  "x-rewrite-url",
 ]);
 
 /** SECURITY: servers behind a gateway interface cannot tell `x_api_key` from `x-api-key`. */
 export const sameName = (name: string): string => name.toLowerCase().replaceAll("_", "-");
 
+/** SECURITY: `accessToken`, `access_token`, ` access.token` and `access_token[]` are one and the same to some server. */
+export const sameParameter = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[[\0].*$/s, "")
+    .replaceAll(/[\s._-]/g, "");
+
 /** `name` as `sameName` gives it. */
 export const isCredentialHeader = (name: string, value: string): boolean =>
-  headers.has(name) || isProtocolWithKey(name, value);
+  headers.has(name) ||
+  (headerFamilies.test(name) && !harmlessTokens.test(name)) ||
+  isProtocolWithKey(name, value);
 
-export const isCredentialParameter = (name: string): boolean => parameters.has(name);
+/** `name` as `sameParameter` gives it. */
+export const isCredentialParameter = (name: string): boolean =>
+  parameters.has(name) || parameterFamilies.test(name);
 
-export const isOverride = (name: string): boolean => overrides.has(name);
+export const isOverride = (name: string): boolean => overrides.test(sameName(name));
+export const isOverrideParameter = (name: string): boolean =>
+  overrideParameters.has(name.trim().toLowerCase());

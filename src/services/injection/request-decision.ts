@@ -6,9 +6,10 @@ import type { OutgoingRequest } from "../../ports/injection.ts";
 import { type CheckedAwsRequest, checkAwsRequest } from "./aws-request.ts";
 import type { BoxBindings } from "./binding-table.ts";
 import { type BodyEncoding, bodyEncoding } from "./body-decoder.ts";
-import { type BoundPlace, choosePlace, placesAt, placesFor } from "./bound-place.ts";
-import { isOverride, sameName } from "./credential-names.ts";
+import { type BoundPlace, choosePlace, isUnclear, placesAt, placesFor } from "./bound-place.ts";
+import { isOverride, isOverrideParameter } from "./credential-names.ts";
 import { type Refusal, misplaced, misplacedIn, unusable } from "./refusal.ts";
+import { namesIn } from "./request-query.ts";
 import { type SentCredentials, markInHead, readCredentials } from "./sent-credentials.ts";
 
 /** A request to a bound place, with the placeholders it brought. */
@@ -42,7 +43,10 @@ export function decideRequest(
   }
   const sent = readCredentials({ all: places, managed, marks }, request);
   if ("outcome" in sent) return sent;
-  const bound = boundPlace(placesFor(managed, request), sent);
+  const candidates = placesFor(managed, request);
+  // SECURITY: whether the secret is for such a path nobody can say, and without it nothing is sent in silence.
+  if (candidates.length === 0 && isUnclear(managed, request)) return twoReadings(managed[0]!);
+  const bound = boundPlace(candidates, sent);
   if (bound !== undefined && "outcome" in bound) return bound;
   const encoding = request.hasBody ? bodyEncoding(request.headers, awsFramings(bound)) : "identity";
   if (encoding === undefined)
@@ -89,6 +93,21 @@ function boundPlace(
   );
 }
 
+const twoReadings = ({ binding: { secret } }: BoundPlace): Refusal =>
+  misplaced(
+    secret,
+    `The path can be read in two ways, so nobody can say whether the secret ${secret} is for it.`,
+    "Send it without encoded slashes, dots and double encoding, or bind the secret without paths.",
+  );
+
+/** In words, the first that would have the last word on the method or the path. */
+function overrideIn({ headers }: OutgoingRequest, { target }: SentCredentials): string | undefined {
+  const header = headers.find((name, i) => i % 2 === 0 && isOverride(name));
+  if (header !== undefined) return `header ${header.toLowerCase()}`;
+  const parameter = target.pieces?.flatMap(namesIn).find(isOverrideParameter);
+  return parameter === undefined ? undefined : `parameter ${parameter.trim().toLowerCase()}`;
+}
+
 function decideBound(
   bound: BoundPlace,
   sent: SentCredentials,
@@ -96,11 +115,11 @@ function decideBound(
   { encoding, nowMs }: { encoding: BodyEncoding; nowMs: number },
 ): RequestDecision {
   const { binding, place } = bound;
-  const override = request.headers.find((name, i) => i % 2 === 0 && isOverride(sameName(name)));
-  if (override !== undefined && place.methods.length + place.paths.length > 0)
+  const override = place.methods.length + place.paths.length > 0 ? overrideIn(request, sent) : undefined;
+  if (override !== undefined)
     return misplaced(
       binding.secret,
-      `The header ${sameName(override)} could make the server do something else than the secret ${binding.secret} is bound to.`,
+      `The ${override} could make the server do something else than the secret ${binding.secret} is bound to.`,
       "Send the method and the path themselves.",
     );
   const [parameter] = sent.parameters;

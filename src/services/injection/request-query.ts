@@ -1,6 +1,4 @@
 /** The query of a request, piece by piece: what is not ours to change keeps every byte. */
-import { sameName } from "./credential-names.ts";
-
 export interface QueryPiece {
   /** As it was sent. */
   readonly raw: string;
@@ -29,7 +27,7 @@ function readPiece(raw: string): QueryPiece {
 
 /** Every name in a piece: some servers also take `;` for the beginning of another parameter. */
 export const namesIn = ({ raw }: QueryPiece): string[] =>
-  raw.split(";").map((part) => sameName(decodeLoosely(part.split("=", 1)[0]!)));
+  raw.split(";").map((part) => decodeLoosely(part.split("=", 1)[0]!));
 
 /** What cannot be decoded stays as it is. The characters of the result are bytes. */
 export const decodeLoosely = (text: string): string =>

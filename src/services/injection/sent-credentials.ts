@@ -6,7 +6,7 @@ import type { SecretBinding } from "../../contract/secret/binding.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import { type AwsAuthorization, parseAwsAuthorization } from "./aws-authorization.ts";
 import type { BoundPlace } from "./bound-place.ts";
-import { isCredentialHeader, isCredentialParameter, sameName } from "./credential-names.ts";
+import { isCredentialHeader, isCredentialParameter, sameName, sameParameter } from "./credential-names.ts";
 import type { Marks } from "./marks.ts";
 import { isAws } from "./placeholder.ts";
 import { type Refusal, doubled, foreign, misplacedIn } from "./refusal.ts";
@@ -114,9 +114,9 @@ function readParameters(
   const ownNames = managed.flatMap(({ place: { as } }) => (as.kind === "query" ? [as.name] : []));
   const taken: QueryPiece[] = [];
   for (const piece of pieces) {
-    const credential = namesIn(piece).find(
-      (name) => isCredentialParameter(name) || ownNames.some((own) => sameName(own) === name),
-    );
+    const credential = namesIn(piece)
+      .map(sameParameter)
+      .find((name) => isCredentialParameter(name) || ownNames.some((own) => sameParameter(own) === name));
     const owner = all.find(
       ({ place: { as }, placeholder }) =>
         as.kind === "query" && as.name === piece.name && placeholder.token === piece.value,

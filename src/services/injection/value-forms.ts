@@ -14,11 +14,10 @@ export interface MaskedValue {
 export function valueForms(values: Iterable<MaskedValue>): Buffer[] {
   const forms = new Set<string>();
   for (const { value, username } of values) {
-    const plain = username === undefined ? [value] : [value, `${username}:${value}`];
-    for (const text of plain) {
-      for (const form of base64Whole(text)) forms.add(form);
-    }
-    for (const form of [value, ...base64Inside(value), ...inUrls(value), ...inTexts(value)]) forms.add(form);
+    const whole = username === undefined ? [value] : [value, `${username}:${value}`];
+    // Base64 has characters, too, that are written otherwise in a URL or a text.
+    for (const text of [value, ...whole.flatMap(base64Whole), ...base64Inside(value)])
+      for (const form of [text, ...inUrls(text), ...inTexts(text)]) forms.add(form);
   }
   return [...forms].filter((form) => form.length >= minMasked).map((form) => Buffer.from(form, "latin1"));
 }

@@ -2,6 +2,7 @@
  * A small internet in a network namespace of its own, or the services of the host the daemon runs on. It ends with the
  * process that started it, and is asked over that process's channel.
  */
+import { type Credentials, setCredentials } from "./credentialed.ts";
 import { serveDns, setNames, type Zone } from "./dns.ts";
 import { allArrivals, forgetArrivals } from "./log.ts";
 import { serveEcho, serveRaw, serveSilence } from "./tcp.ts";
@@ -17,6 +18,7 @@ export type InternetRequest =
       readonly silentPorts: readonly number[];
     }
   | { readonly do: "names"; readonly names: Zone }
+  | { readonly do: "credentials"; readonly credentials: Credentials }
   | { readonly do: "arrivals" }
   | { readonly do: "forget" };
 
@@ -31,6 +33,9 @@ async function perform(request: InternetRequest): Promise<unknown> {
       break;
     case "names":
       setNames(request.names);
+      break;
+    case "credentials":
+      setCredentials(request.credentials);
       break;
     case "forget":
       forgetArrivals();

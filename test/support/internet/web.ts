@@ -7,6 +7,7 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import type { Server, Socket } from "node:net";
 import { join, normalize } from "node:path";
 import { WebSocketServer } from "ws";
+import { mayUseGit, serveCredentialed, wantsCredential } from "./credentialed.ts";
 import { arrived } from "./log.ts";
 
 export interface WebOptions {
@@ -25,11 +26,12 @@ const hostOf = (request: Request): string =>
   (request.headers[":authority"] ?? request.headers.host ?? "").toString().replace(/:\d+$/, "");
 
 /** git's own program for serving repositories over HTTP. */
-function serveGit(root: string, request: Request, response: Response, url: URL): void {
+function serveGit(sites: string, request: Request, response: Response, url: URL): void {
+  const host = hostOf(request);
   const child = spawn("git", ["http-backend"], {
     env: {
       PATH: process.env["PATH"],
-      GIT_PROJECT_ROOT: root,
+      GIT_PROJECT_ROOT: join(sites, host),
       GIT_HTTP_EXPORT_ALL: "1",
       GIT_CONFIG_COUNT: "1",
       GIT_CONFIG_KEY_0: "safe.directory",
@@ -40,6 +42,8 @@ function serveGit(root: string, request: Request, response: Response, url: URL):
       CONTENT_TYPE: request.headers["content-type"]?.toString() ?? "",
       HTTP_CONTENT_ENCODING: request.headers["content-encoding"]?.toString() ?? "",
       GIT_PROTOCOL: request.headers["git-protocol"]?.toString() ?? "",
+      // Whoever has a credential may push where the repository's own settings let them.
+      ...(wantsCredential(host) ? { REMOTE_USER: "someone" } : {}),
     },
     stdio: ["pipe", "pipe", "ignore"],
   });
@@ -88,8 +92,10 @@ function answer(request: Request, response: Response, sites: string): void {
   const url = new URL(request.url ?? "/", "http://site");
   if (/\.git\//.test(url.pathname)) {
     log(0);
-    serveGit(join(sites, host), request, response, url);
-    return;
+    if (!wantsCredential(host) || mayUseGit(request)) return serveGit(sites, request, response, url);
+    response.statusCode = 401;
+    response.setHeader("www-authenticate", 'Basic realm="git"');
+    return void response.end();
   }
   if (url.pathname === "/slow") {
     // An answer that goes on until somebody ends it.
@@ -100,11 +106,14 @@ function answer(request: Request, response: Response, sites: string): void {
     return;
   }
   let bodyBytes = 0;
+  const kept: Buffer[] = [];
   request.on("data", (chunk: Buffer) => {
     bodyBytes += chunk.length;
+    if (wantsCredential(host)) kept.push(chunk);
   });
   request.on("end", () => {
     log(bodyBytes);
+    if (wantsCredential(host)) return serveCredentialed(host, request, response, Buffer.concat(kept));
     if (url.pathname.startsWith("/files/")) {
       const file = normalize(decodeURIComponent(url.pathname.slice(6)));
       serveFile(join(sites, host, file.endsWith("/") ? `${file}index.html` : file), response);
@@ -131,6 +140,7 @@ function echoWebSockets(server: Server): void {
         bodyBytes: 0,
       });
       peer.on("message", (message: Buffer) => peer.send(`echo ${message.toString()}`));
+      if (hostOf(request) === "mirror.test") peer.send(`you are ${request.headers.authorization}, the end`);
     }),
   );
 }

@@ -1,0 +1,40 @@
+/**
+ * Which addresses of the local network the names of exceptions stand for. SECURITY: a grant for a name alone would hold
+ * for whatever address a repository gives that name next.
+ */
+import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import { parseExceptionAddress } from "../../contract/network/exception-address.ts";
+import { ownDomain } from "../../contract/network/host-name.ts";
+import type { SecretUse } from "../../contract/secret/binding.ts";
+
+export interface NamedAddress {
+  readonly address: string;
+  readonly source: ManifestLayer["source"];
+}
+
+/** The first who names one has said it; two addresses for one name make no policy. */
+export function namedAddresses(layers: readonly ManifestLayer[]): ReadonlyMap<string, NamedAddress> {
+  const named = new Map<string, NamedAddress>();
+  for (const { source, values } of layers) {
+    for (const [name, { address: text }] of Object.entries(values.network?.exceptions ?? {})) {
+      const parsed = parseExceptionAddress(text);
+      const host = `${name}.${ownDomain}`;
+      if (!("problem" in parsed) && !named.has(host)) named.set(host, { address: parsed.address, source });
+    }
+  }
+  return named;
+}
+
+/** The use with the addresses of its exceptions in it, and who named them. */
+export function addressedUse(
+  use: SecretUse,
+  addresses: ReadonlyMap<string, NamedAddress>,
+): { readonly use: SecretUse; readonly origins: readonly NamedAddress[] } {
+  if (use.kind !== "inject") return { use, origins: [] };
+  const found = use.places.map(({ host }) => (host.isWildcard ? undefined : addresses.get(host.name)));
+  const places = use.places.map((place, i) => {
+    const address = found[i]?.address;
+    return address === undefined ? place : { ...place, address };
+  });
+  return { use: { ...use, places }, origins: found.filter((one) => one !== undefined) };
+}
