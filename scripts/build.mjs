@@ -39,9 +39,9 @@ async function digestInputs() {
   return hash.digest("hex");
 }
 
-/** A bundled CommonJS package may call `require` for built-ins; ES modules have none of their own. */
+/** A bundled CommonJS package may call `require` for built-ins, or ask where it lies; ES modules have neither. */
 const requireBanner =
-  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url); const __dirname = import.meta.dirname;';
 
 async function bundle(outdir) {
   const esbuild = await import("esbuild");
@@ -56,8 +56,8 @@ async function bundle(outdir) {
     minifyWhitespace: true,
     legalComments: "none",
     logLevel: "warning",
-    // Native; it finds its prebuilt binary next to itself.
-    external: ["libsql", "@libsql/*"],
+    // Native, or it looks for files next to itself.
+    external: ["libsql", "@libsql/*", "dockerode"],
     banner: { js: requireBanner },
   };
   await Promise.all([

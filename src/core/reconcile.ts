@@ -20,15 +20,15 @@ export async function reconcile(core: Core): Promise<void> {
   const isHostRestart = await hostHasRestarted(core);
   await core.note("daemon.started", undefined, { bootId: host.bootId });
 
-  const seen = new Map<string, RuntimeStatus>();
-  for (const name of runtimes.names) {
-    const runtime = await runtimes.get(name);
-    for (const status of await runtime.list()) seen.set(`${name}/${status.name}`, status);
-    runtime.onEnd((status) => core.background("noticing an end", onRuntimeEnd(core, status)));
-  }
+  runtimes.onOpen((_, runtime) =>
+    runtime.onEnd((status) => core.background("noticing an end", onRuntimeEnd(core, status))),
+  );
+  const { seen, unseen } = await lookAround(core);
   const boxes = await completeRecords(core, await store.listBoxes());
   await sweep(core, boxes, seen);
-  const tasks = boxes.map((box) =>
+  const inView = boxes.filter(({ spec }) => !unseen.has(spec.runtime));
+  waitForRuntimes(core, boxes, unseen);
+  const tasks = inView.map((box) =>
     core
       .locked(box.name, () =>
         reconcileBox(core, box, seen.get(`${box.spec.runtime}/${box.name}`), isHostRestart),
@@ -39,6 +39,55 @@ export async function reconcile(core: Core): Promise<void> {
       ),
   );
   await Promise.race([Promise.all(tasks), new Promise<void>((resolve) => clock.after(patienceMs, resolve))]);
+}
+
+interface Surroundings {
+  readonly seen: ReadonlyMap<string, RuntimeStatus>;
+  /** Runtimes that cannot be asked now, such as an engine that does not run, and why. */
+  readonly unseen: Map<string, string>;
+}
+
+/** Asks every runtime what it has. One that is not there keeps the daemon from nothing. */
+async function lookAround({ ports: { runtimes } }: Core): Promise<Surroundings> {
+  const [seen, unseen] = [new Map<string, RuntimeStatus>(), new Map<string, string>()];
+  for (const name of runtimes.names) {
+    try {
+      const found = await (await runtimes.get(name)).list();
+      for (const status of found) seen.set(`${name}/${status.name}`, status);
+    } catch (error) {
+      unseen.set(name, messageOf(error));
+    }
+  }
+  return { seen, unseen };
+}
+
+/** A box whose runtime is away stays as it was written down, until the first request that reaches the runtime again. */
+function waitForRuntimes(core: Core, boxes: readonly Box[], unseen: Map<string, string>): void {
+  for (const box of boxes) {
+    const error = unseen.get(box.spec.runtime);
+    if (error !== undefined) core.ports.report({ box: box.name, error }, "the runtime of a box is away");
+  }
+  core.ports.runtimes.onOpen((name) => {
+    if (!unseen.delete(name)) return;
+    const waiting = boxes.filter(({ spec }) => spec.runtime === name).map((box) => box.name);
+    core.background(`looking at ${name}, which is back`, catchUp(core, name, waiting));
+  });
+}
+
+/** What reconciling would have done, had this runtime been there when the daemon started. */
+async function catchUp(core: Core, name: string, waiting: readonly string[]): Promise<void> {
+  const { store, runtimes } = core.ports;
+  const runtime = await runtimes.get(name);
+  const found = await runtime.list();
+  const known = new Set((await store.listBoxes()).map((box) => box.name));
+  for (const status of found) if (!known.has(status.name)) await runtime.remove(status.name);
+  for (const box of waiting)
+    await core.locked(box, async () => {
+      // Asked under the lock: the request that brought the runtime back may have been about this very box.
+      const now = await store.findBox(box);
+      if (now === undefined || core.live.has(box)) return;
+      await reconcileBox(core, now, await runtime.find(box), false);
+    });
 }
 
 /** A record of an earlier version lacks what came later; what it means then is the schema's default. */

@@ -4,6 +4,8 @@ import type { StoreModule } from "../ports/store.ts";
 
 export const runtimeModules = {
   bubblewrap: async () => (await import("../drivers/runtime/bubblewrap/index.ts")).default,
+  docker: async () => (await import("../drivers/runtime/engine/docker.ts")).default,
+  gvisor: async () => (await import("../drivers/runtime/engine/gvisor.ts")).default,
   memory: async () => (await import("../drivers/runtime/memory/index.ts")).default,
 } as const satisfies Record<string, () => Promise<RuntimeModule>>;
 

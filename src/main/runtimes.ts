@@ -7,9 +7,8 @@ export interface RuntimeSet extends Runtimes, AsyncDisposable {
   probe(name: string): Promise<{ module: RuntimeModule; probe: RuntimeProbe }>;
 }
 
-interface Opened {
+interface Loaded {
   readonly module: RuntimeModule;
-  readonly runtime: Runtime;
   probe: RuntimeProbe | undefined;
 }
 
@@ -18,36 +17,54 @@ export function openRuntimes(
   loaders: Readonly<Record<string, () => Promise<RuntimeModule>>>,
   boxesDir: string,
 ): RuntimeSet {
-  const opened = new Map<string, Promise<Opened>>();
+  const loaded = new Map<string, Promise<Loaded>>();
+  const opened = new Map<string, Promise<Runtime>>();
+  const listeners: ((name: string, runtime: Runtime) => void)[] = [];
 
-  const open = (name: string): Promise<Opened> => {
+  const loadModule = (name: string): Promise<Loaded> => {
     const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
     if (!load) return Promise.reject(unknown(name, Object.keys(loaders)));
+    const known = loaded.get(name);
+    if (known) return known;
+    const loading = load().then((module) => ({ module, probe: undefined }));
+    loaded.set(name, loading);
+    return loading;
+  };
+
+  const open = (name: string): Promise<Runtime> => {
     const known = opened.get(name);
     if (known) return known;
-    const opening = load().then(async (module) => ({
-      module,
-      runtime: await module.open({ boxesDir }),
-      probe: undefined,
-    }));
+    const opening = loadModule(name).then(async ({ module }) => {
+      const runtime = await module.open({ boxesDir });
+      for (const listener of listeners) listener(name, runtime);
+      return runtime;
+    });
     opened.set(name, opening);
+    // What cannot be opened, such as an engine that does not run, may be there the next time.
     opening.catch(() => opened.delete(name));
     return opening;
   };
 
   /** What was ready stays so; what was not may have been mended meanwhile. */
-  const probe = async (entry: Opened): Promise<RuntimeProbe> => {
+  const probe = async (entry: Loaded): Promise<RuntimeProbe> => {
     if (entry.probe?.status !== "ready") entry.probe = await entry.module.probe();
     return entry.probe;
   };
 
   return {
     names: Object.keys(loaders),
-    get: async (name) => (await open(name)).runtime,
+    get: open,
+    onOpen(listener) {
+      listeners.push(listener);
+      for (const [name, opening] of opened)
+        void opening.then(
+          (runtime) => listener(name, runtime),
+          () => undefined,
+        );
+    },
     async requireReady(name) {
-      const entry = await open(name);
-      const found = await probe(entry);
-      if (found.status === "ready") return entry.runtime;
+      const found = await probe(await loadModule(name));
+      if (found.status === "ready") return open(name);
       const code = found.status === "absent" ? "runtime.absent" : "runtime.broken";
       throw new AgentBoxError(code, `The runtime "${name}" is ${found.status}: ${found.reason}.`, {
         hint: found.fix.hint,
@@ -55,12 +72,12 @@ export function openRuntimes(
       });
     },
     async probe(name) {
-      const entry = await open(name);
+      const entry = await loadModule(name);
       entry.probe = undefined;
       return { module: entry.module, probe: await probe(entry) };
     },
     async [Symbol.asyncDispose]() {
-      for (const entry of opened.values()) await (await entry).runtime[Symbol.asyncDispose]();
+      for (const opening of opened.values()) await (await opening)[Symbol.asyncDispose]();
     },
   };
 }

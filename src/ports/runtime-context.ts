@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { BoxOwner } from "../contract/box.ts";
+import { boxUser, type BoxOwner } from "../contract/box.ts";
 import type { Runtime, RuntimeBox, RuntimeModule, RuntimeStatus } from "./runtime.ts";
 
 export interface RuntimeSubject {
@@ -110,6 +110,25 @@ async function makeBox(
   await writeFile(join(boxd, "boxd.js"), script, { mode: 0o644 });
   return { name, owner, dirs, tools: { node, boxd }, mounts: [], resources: { required: [] }, ...overrides };
 }
+
+/** Whether the runtime says this of its boxes; `unless` is what silence means. */
+function promises({ runtime }: RuntimeContext, guarantee: string, unless: boolean): boolean {
+  const { guarantees } = runtime.isolation({ resources: { required: [] } });
+  return guarantees.find(({ name }) => name === guarantee)?.isEnforced ?? unless;
+}
+
+export const hasUserNamespace = (context: RuntimeContext): boolean =>
+  promises(context, "user namespace", true);
+
+export const hasCgroupNamespace = (context: RuntimeContext): boolean =>
+  promises(context, "cgroup namespace", true);
+
+/** A kernel of their own, which shows and names some things differently. */
+export const hasOwnKernel = (context: RuntimeContext): boolean => promises(context, "own kernel", false);
+
+/** Who the box's processes are: number 1000, or the host's number of their owner where users are not mapped. */
+export const userInside = (context: RuntimeContext): BoxOwner =>
+  hasUserNamespace(context) ? { uid: boxUser.uid, gid: boxUser.gid } : context.subject.owner;
 
 /** Waits for what a box writes into its workspace. */
 export async function waitForFile(box: RuntimeBox, file: string, timeoutMs = 10_000): Promise<string> {

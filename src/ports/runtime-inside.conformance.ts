@@ -2,12 +2,19 @@
 import assert from "node:assert/strict";
 import { access, chmod, mkdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { hostname } from "node:os";
+import { hostname, release } from "node:os";
 import { join } from "node:path";
 import { isAgentBoxError } from "../base/errors.ts";
-import { boxPaths, boxUser } from "../contract/box.ts";
+import { boxPaths } from "../contract/box.ts";
 import type { ConformanceCase } from "./conformance.ts";
-import { type RuntimeContext, waitForFile } from "./runtime-context.ts";
+import {
+  hasCgroupNamespace,
+  hasOwnKernel,
+  hasUserNamespace,
+  type RuntimeContext,
+  userInside,
+  waitForFile,
+} from "./runtime-context.ts";
 
 interface InsideReport {
   readonly uid: number;
@@ -15,6 +22,7 @@ interface InsideReport {
   readonly groups: readonly number[];
   readonly cwd: string;
   readonly hostname: string;
+  readonly kernel: string;
   readonly env: Record<string, string>;
   readonly descriptors: Record<string, string>;
   readonly status: Record<string, string>;
@@ -22,6 +30,8 @@ interface InsideReport {
   readonly interfaces: readonly string[];
   readonly processes: readonly number[];
   readonly root: readonly string[];
+  /** What is in /sys, where there is one. */
+  readonly hardware: readonly string[];
   readonly etc: Record<string, string>;
   /** Path → "ok" or the error code, for an attempt to make or write a file. */
   readonly writes: Record<string, string>;
@@ -50,7 +60,7 @@ const dial = (host, port) => new Promise((resolve) => {
 });
 (async () => {
   const report = {
-    uid: process.getuid(), gid: process.getgid(), groups: process.getgroups(), cwd: process.cwd(), hostname: os.hostname(),
+    uid: process.getuid(), gid: process.getgid(), groups: process.getgroups(), cwd: process.cwd(), hostname: os.hostname(), kernel: os.release(),
     env: { ...process.env },
     descriptors: links("/proc/self/fd"),
     status: Object.fromEntries(fs.readFileSync("/proc/self/status", "utf8").split("\\n").map((line) => line.split(":\\t"))),
@@ -58,6 +68,7 @@ const dial = (host, port) => new Promise((resolve) => {
     interfaces: fs.readFileSync("/proc/net/dev", "utf8").split("\\n").slice(2).map((line) => line.split(":")[0].trim()).filter(Boolean),
     processes: fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name)).map(Number),
     root: fs.readdirSync("/"),
+    hardware: fs.existsSync("/sys") ? fs.readdirSync("/sys") : [],
     etc: Object.fromEntries(["passwd", "hosts", "resolv.conf", "hostname"].map((name) => [name, fs.readFileSync("/etc/" + name, "utf8")])),
     writes: Object.fromEntries(paths.writes.map((file) => [file, attempt(() => fs.writeFileSync(file, "x", { flag: "a" }))])),
     reads: Object.fromEntries(paths.reads.map((file) => [file, attempt(() => fs.readFileSync(file))])),
@@ -99,21 +110,26 @@ const inside = (
 export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
   inside("runs as the box's user, in its workspace, under its name", async (context) => {
     const { report } = await lookInside(context);
-    assert.equal(report.uid, boxUser.uid);
-    assert.equal(report.gid, boxUser.gid);
+    assert.deepEqual({ uid: report.uid, gid: report.gid }, userInside(context));
     assert.equal(report.cwd, boxPaths.workspace);
     assert.equal(report.hostname, "inside");
   }),
   inside("has no capability, cannot gain one, and is under a system call filter", async (context) => {
     const { report } = await lookInside(context);
-    for (const set of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"])
+    for (const set of ["CapInh", "CapPrm", "CapEff", "CapBnd"])
       assert.match(report.status[set]!, /^0+$/, set);
+    // A kernel of the box's own stands where the filter would, and has neither ambient sets nor programs that gain.
+    if (hasOwnKernel(context)) return assert.notEqual(report.kernel, release());
+    assert.match(report.status["CapAmb"]!, /^0+$/);
     assert.equal(report.status["NoNewPrivs"], "1");
     assert.equal(report.status["Seccomp"], "2");
   }),
   inside("has namespaces of its own", async (context) => {
     const { report } = await lookInside(context);
-    for (const kind of ["user", "pid", "mnt", "net", "ipc", "uts", "cgroup"]) {
+    const kinds = ["pid", "mnt", "net", "ipc", "uts"];
+    if (hasUserNamespace(context)) kinds.push("user");
+    if (hasCgroupNamespace(context)) kinds.push("cgroup");
+    for (const kind of kinds) {
       assert.notEqual(
         report.namespaces[kind],
         await readlink(`/proc/self/ns/${kind}`),
@@ -125,7 +141,7 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
     const { report } = await lookInside(context);
     assert.deepEqual(report.interfaces, ["lo"]);
     assert.equal(report.lowPort, "ok");
-    assert.equal(report.outside, "ENETUNREACH");
+    assert.equal(report.outside, hasOwnKernel(context) ? "EHOSTUNREACH" : "ENETUNREACH");
   }),
   inside("sees its own processes only", async (context) => {
     const { report } = await lookInside(context);
@@ -175,8 +191,14 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
       "var",
       "workspace",
     ];
+    // Engines put a mark of their own there, and a place where the kernel's view of the hardware would be.
+    const marks = [".dockerenv", "sys"];
     assert.deepEqual(
-      report.root.filter((name) => !known.includes(name)),
+      report.root.filter((name) => !known.includes(name) && !marks.includes(name)),
+      [],
+    );
+    assert.deepEqual(
+      report.hardware.filter((name) => name !== "fs"),
       [],
     );
   }),
@@ -197,7 +219,8 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
   }),
   inside("has an /etc that does not know the host", async (context) => {
     const { report } = await lookInside(context);
-    assert.match(report.etc["passwd"]!, /^agent:x:1000:1000:/m);
+    const { uid, gid } = userInside(context);
+    assert.ok(report.etc["passwd"]!.includes(`\nagent:x:${uid}:${gid}:`));
     assert.equal(report.etc["passwd"]!.trim().split("\n").length, 3);
     assert.equal(report.etc["hostname"], "inside\n");
     assert.ok(hostname() === "inside" || !report.etc["hosts"]!.includes(` ${hostname()}\n`));
@@ -249,7 +272,7 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
       type: tmpfsMagic,
       bytes: 2 ** 20,
       mode: 0o700,
-      uid: boxUser.uid,
+      uid: userInside(context).uid,
     });
   }),
   inside("gets the mounts it was given, read-only unless said otherwise", async (context) => {
@@ -315,7 +338,9 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
     async (context) => {
       const { runtime, makeBox, boxesDir } = context;
       const source = join(boxesDir, "..", "ours.pem");
-      await writeFile(source, "ours", { mode: 0o644 });
+      await writeFile(source, "ours");
+      // For everybody to write, so that nothing but the mount can refuse it.
+      await chmod(source, 0o666);
       // One that systems have and that is covered, one that is made, and one that may be either.
       const targets = [
         "/etc/ssl/certs/ca-certificates.crt",

@@ -13,7 +13,8 @@
  * - A box never runs as the host's root, has no network but its own loopback, and sees only `dirs`, `mounts`,
  *   `tools` and a read-only system.
  */
-import type { BoxOwner, Isolation, MountSpec, ResourceSpec } from "../contract/box.ts";
+import type { BoxOwner, Isolation, MountSpec, ResourceSpec, SecurityException } from "../contract/box.ts";
+import type { ContainerDescription } from "../contract/container.ts";
 import type { GuardedEntry } from "../contract/guarded-paths.ts";
 
 /** Ready, not here, or here and not working: three different things to tell a person. */
@@ -60,6 +61,15 @@ export interface RuntimeBox {
   readonly tools: BoxTools;
   readonly mounts: readonly MountSpec[];
   readonly resources: ResourceSpec;
+  /**
+   * What the root of the box is made of, for runtimes that have images: built here, by content, with `tools` inside, so
+   * that nothing is put into it at a start. Without it, the host's own system, read-only.
+   */
+  readonly image?: string | undefined;
+  /** What was granted beyond the baseline, by name and with a reason; a runtime that cannot do one refuses to start. */
+  readonly exceptions?: readonly SecurityException[] | undefined;
+  /** Facts for people and tools that look at the runtime directly. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Host files that stand, read-only, in the place of the system's own, such as the certificates to trust. */
   readonly files?: readonly { readonly source: string; readonly target: string }[] | undefined;
   /**
@@ -113,6 +123,8 @@ export interface Runtime extends AsyncDisposable {
   /** Every box this runtime has on this host, running or not. */
   list(): Promise<readonly RuntimeStatus[]>;
   usage(name: string): Promise<RuntimeUsage | undefined>;
+  /** What an engine is asked to make for the box, for people who run it without us; only where there is an engine. */
+  describe?(box: RuntimeBox): Promise<ContainerDescription>;
   /** Calls back once each time a running box ends by itself or by `stop`; returns the way to stop listening. */
   onEnd(listener: (status: RuntimeStatus) => void): () => void;
 }

@@ -12,8 +12,9 @@ export async function bundleScript(script: string, directory: string): Promise<s
     target: "node20",
     format: "esm",
     outfile,
+    external: ["cpu-features", "*.node"],
     banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url); const __dirname = import.meta.dirname;',
     },
     logLevel: "silent",
   });

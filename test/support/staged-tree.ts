@@ -21,7 +21,7 @@ function nativePackages(): readonly string[] {
     const entry = lock.packages[`node_modules/${name}`];
     for (const next of Object.keys({ ...entry?.dependencies, ...entry?.optionalDependencies })) add(next);
   };
-  add("libsql");
+  for (const name of ["libsql", "dockerode"]) add(name);
   return [...found];
 }
 

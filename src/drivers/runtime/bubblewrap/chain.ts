@@ -10,7 +10,7 @@ import type { BubblewrapHost } from "./bubblewrap-host.ts";
 import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { launchArgv, type LaunchInput, type Programs } from "./launch-plan.ts";
 import { openSealedFile } from "./sealed-file.ts";
-import type { EtcFile } from "./etc-files.ts";
+import type { EtcFile } from "../etc-files.ts";
 import { seccompProgram } from "./seccomp/filter.ts";
 
 const keptBytes = 16 * 1024;

@@ -1,7 +1,6 @@
 /** Tells listeners once for each run of a box that it has ended, whoever started it and however it ended. */
 import type { RuntimeStatus } from "../../../ports/runtime.ts";
-import { lives } from "./box-processes.ts";
-import type { ProcessIdentity } from "./records.ts";
+import { lives, type ProcessIdentity } from "../process-tree.ts";
 
 const pollMs = 500;
 

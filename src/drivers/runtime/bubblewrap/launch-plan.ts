@@ -3,11 +3,18 @@
  * namespace while it has power over it (so that boxd may listen on port 53), the inner makes everything else and has
  * power over nothing.
  */
-import { boxPaths, boxUser, type BoxOwner, type MountSpec } from "../../../contract/box.ts";
+import {
+  boxPaths,
+  boxUser,
+  type BoxOwner,
+  type MountSpec,
+  type SecurityException,
+} from "../../../contract/box.ts";
 import type { BoxDirs, BoxTools } from "../../../ports/runtime.ts";
+import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-places.ts";
 import type { Placement } from "./limits/limiter.ts";
-import type { SystemFile } from "./system-files.ts";
-import type { SystemLayout } from "./system-layout.ts";
+import type { SystemFile } from "../system-files.ts";
+import type { SystemLayout } from "../system-layout.ts";
 
 export interface Programs {
   readonly sh: string;
@@ -28,6 +35,8 @@ export interface LaunchInput {
   readonly tools: BoxTools;
   /** Already checked, sources resolved. */
   readonly mounts: readonly MountSpec[];
+  /** Only those that this runtime can do: more directories in memory. */
+  readonly exceptions?: readonly SecurityException[] | undefined;
   /** Names in the workspace that are there, and that the box may not change. */
   readonly guardedNames: readonly string[];
   readonly memoryBytes: number | undefined;
@@ -49,21 +58,6 @@ const enterScript = 'while [ "$1" != "--" ]; do echo $$ > "$1" || exit 125; shif
 /** Lets the box listen on low ports, and makes it the kernel's first choice when the host runs out of memory. */
 const networkScript =
   'umask 022; echo 500 2>/dev/null > /proc/self/oom_score_adj; echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start && exec "$@"';
-
-const mib = 2 ** 20;
-const shmBytes = 256 * mib;
-const secretBytes = mib;
-/** Memory-backed, therefore never more than half of what the box may use. */
-const tmpBytes = (memoryBytes: number | undefined): number =>
-  Math.max(16 * mib, Math.min(2048 * mib, Math.floor((memoryBytes ?? Number.MAX_SAFE_INTEGER) / 2)));
-
-const boxEnv = {
-  PATH: `${boxPaths.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-  HOME: boxPaths.home,
-  USER: boxUser.name,
-  LANG: "C.UTF-8",
-  TERM: "xterm-256color",
-} as const;
 
 export function launchArgv(input: LaunchInput): readonly [string, ...string[]] {
   const { programs, placement } = input;
@@ -168,6 +162,9 @@ function boxArgv(input: LaunchInput): readonly string[] {
     ...(tools.skills === undefined ? [] : bind("--ro-bind", tools.skills, boxPaths.skills)),
     ...input.mounts.flatMap((mount) =>
       bind(mount.readOnly ? "--ro-bind" : "--bind", mount.source, mount.target),
+    ),
+    ...(input.exceptions ?? []).flatMap((exception) =>
+      Object.entries(exception.tmpfs).flatMap(([path, bytes]) => tmpfs(path, bytes)),
     ),
     // Last, because mount points are made in it.
     "--remount-ro",

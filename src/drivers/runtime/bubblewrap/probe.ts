@@ -9,11 +9,11 @@ import { run } from "../../../host/run.ts";
 import type { RuntimeProbe } from "../../../ports/runtime.ts";
 import type { BubblewrapHost, ProgramName } from "./bubblewrap-host.ts";
 import { type Chain, startChain } from "./chain.ts";
-import { etcFiles } from "./etc-files.ts";
+import { etcFiles } from "../etc-files.ts";
 import { nowhere } from "./limits/limiter.ts";
 import { parseReport } from "./records.ts";
 import { seccompProgram } from "./seccomp/filter.ts";
-import { readSystemLayout } from "./system-layout.ts";
+import { readSystemLayout } from "../system-layout.ts";
 
 /** A root daemon tries with the user that owns nothing. */
 const nobody = { uid: 65_534, gid: 65_534 };

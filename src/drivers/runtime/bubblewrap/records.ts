@@ -7,12 +7,7 @@ import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemCode } from "../../../base/errors.ts";
 import { boxNamePattern } from "../../../contract/box.ts";
-
-/** Names one process for as long as the host runs: a pid alone may belong to a stranger by now. */
-export interface ProcessIdentity {
-  readonly pid: number;
-  readonly startTicks: number;
-}
+import type { ProcessIdentity } from "../process-tree.ts";
 
 export interface BoxRecord {
   readonly version: 1;

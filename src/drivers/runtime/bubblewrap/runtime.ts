@@ -11,31 +11,24 @@ import { KeyedMutex } from "../../../base/mutex.ts";
 import { BoxName, boxPaths, type Isolation } from "../../../contract/box.ts";
 import { signalProcess } from "../../../host/processes.ts";
 import type { Runtime, RuntimeBox, RuntimeStatus, RuntimeUsage } from "../../../ports/runtime.ts";
-import {
-  childrenOf,
-  findFirst,
-  findSupervisor,
-  identify,
-  killAll,
-  killChain,
-  scanChain,
-  usageFromProc,
-  waitUntilGone,
-} from "./box-processes.ts";
+import { identify, type ProcessIdentity, usageFromProc, waitUntilGone } from "../process-tree.ts";
+import { type Freezer, signalFreezer } from "../signal-freezer.ts";
+import { childrenOf, findFirst, findSupervisor, killAll, killChain, scanChain } from "./box-processes.ts";
 import type { BubblewrapHost } from "./bubblewrap-host.ts";
 import { type Chain, startChain } from "./chain.ts";
 import { EndWatch } from "./end-watch.ts";
-import { etcFiles } from "./etc-files.ts";
-import { type Freezer, groupFreezer, signalFreezer } from "./freezer.ts";
-import { Guard } from "./guard.ts";
+import { etcFiles } from "../etc-files.ts";
+import { groupFreezer } from "./freezer.ts";
+import { Guard } from "../guard.ts";
 import { isolationOf, refuseUnenforceable } from "./guarantees.ts";
 import { detectLimiter } from "./limits/detect.ts";
 import type { Limiter } from "./limits/limiter.ts";
-import { checkBesideGuard, checkMounts, checkSkills } from "./mounts.ts";
+import { checkBesideGuard, checkMounts, checkSkills } from "../mounts.ts";
 import { findBarrier } from "./reachability.ts";
-import { type BoxRecord, type ProcessIdentity, readBootId, Records } from "./records.ts";
-import { placeSystemFiles } from "./system-files.ts";
-import { readSystemLayout } from "./system-layout.ts";
+import { type BoxRecord, readBootId, Records } from "./records.ts";
+import { placeSystemFiles } from "../system-files.ts";
+import { readSystemLayout } from "../system-layout.ts";
+import { refuseUnsupported } from "./unsupported.ts";
 
 const startTimeoutMs = 15_000;
 /** Below this, uids belong to the host's own services. */
@@ -81,7 +74,7 @@ class BubblewrapRuntime implements Runtime {
     this.#limiter = limiter;
     this.#bootId = bootId;
     this.#records = new Records(boxesDir);
-    this.#guard = new Guard(this.#records);
+    this.#guard = new Guard(boxesDir);
     this.#freezer = limiter.freezer === undefined ? signalFreezer : groupFreezer(limiter.freezer);
     this.#ends = new EndWatch((name, first) => this.#settle(name, first));
   }
@@ -117,6 +110,7 @@ class BubblewrapRuntime implements Runtime {
 
   #check(box: RuntimeBox): void {
     refuseUnenforceable(box.resources, this.#limiter.can);
+    refuseUnsupported(box);
     if (box.dirs.runtime !== this.#records.directory(box.name)) {
       throw new AgentBoxError("input.invalid", `The records of box "${box.name}" would not be found again.`);
     }

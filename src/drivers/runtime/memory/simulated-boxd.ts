@@ -36,6 +36,7 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
   let control: LinkConnection | undefined;
   let attempt = 0;
   let isStopped = false;
+  let isSealed = false;
   let retry: NodeJS.Timeout | undefined;
   const sessions = new SimulatedSessions((session) => control?.send({ type: "session.ended", session }));
 
@@ -46,6 +47,7 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
     processes: 1 + sessions.list().filter(({ state }) => state === "running").length,
     sessions: sessions.list(),
     services: [],
+    isSealed,
   });
 
   const held: Record<string, string> = {};
@@ -61,7 +63,11 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
       case "session.signal":
         sessions.signal(request.params.session, request.params.signal);
         return {};
+      case "seal":
+        isSealed = true;
+        return health();
       case "secrets.put":
+        if (isSealed) throw new AgentBoxError("box.wrong_phase", "The box is sealed: its boot is over.");
         if (request.params.files.length > 0) throw new AgentBoxError("runtime.unsupported", noFiles);
         Object.assign(held, request.params.env);
         return {};

@@ -2,26 +2,13 @@
  * Turns a list of rules into a classic BPF program for seccomp. Pure: rules in, bytes out, so that the program can
  * be run against a table of system calls in a test before any kernel sees it.
  */
-
-export type Verdict =
-  | { readonly kind: "allow" }
-  | { readonly kind: "kill" }
-  | { readonly kind: "errno"; readonly errno: number };
-
-/**
- * A test of one argument. SECURITY: only the low 32 bits are compared. The kernel takes the arguments tested here
- * as 32-bit values, so a filter that compared all 64 could be passed with rubbish in the high half.
- */
-export type ArgumentTest =
-  | { readonly arg: number; readonly is: number }
-  | { readonly arg: number; readonly isNot: number; readonly mask?: number }
-  | { readonly arg: number; readonly hasAnyOf: number };
+import type { ArgumentTest, CallVerdict } from "../../forbidden-calls.ts";
 
 /** Applies when every test holds; the first rule that applies decides. */
 export interface Rule {
   readonly nr: number;
   readonly when: readonly ArgumentTest[];
-  readonly verdict: Verdict;
+  readonly verdict: CallVerdict;
 }
 
 export interface FilterSpec {
@@ -29,7 +16,7 @@ export interface FilterSpec {
   readonly auditArch: number;
   /** System calls from this number on did not exist when the rules were written. */
   readonly unknownFrom: number;
-  readonly unknownVerdict: Verdict;
+  readonly unknownVerdict: CallVerdict;
   readonly rules: readonly Rule[];
 }
 
@@ -51,13 +38,18 @@ export const opcode = {
 
 const offset = { nr: 0, arch: 4, arg: (index: number) => 16 + 8 * index } as const;
 
-export function verdictValue(verdict: Verdict): number {
+export function verdictValue(verdict: CallVerdict): number {
   if (verdict.kind === "errno") return 0x0005_0000 | verdict.errno;
   return verdict.kind === "allow" ? 0x7fff_0000 : 0x8000_0000;
 }
 
 const load = (k: number): Instruction => ({ code: opcode.load, jt: 0, jf: 0, k });
-const ret = (verdict: Verdict): Instruction => ({ code: opcode.ret, jt: 0, jf: 0, k: verdictValue(verdict) });
+const ret = (verdict: CallVerdict): Instruction => ({
+  code: opcode.ret,
+  jt: 0,
+  jf: 0,
+  k: verdictValue(verdict),
+});
 const jump = (code: number, k: number, jt: number, jf: number): Instruction => ({ code, jt, jf, k: k >>> 0 });
 
 /** Instructions of one test; `skip` is how far behind them the rule's end is. */

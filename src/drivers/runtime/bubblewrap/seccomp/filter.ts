@@ -1,170 +1,24 @@
-/**
- * What a box may not ask the kernel for. The box has no capabilities to begin with; this takes away the parts of the
- * kernel that need none and that escapes are made from. Compilers, debuggers, Node, Python and git work under it.
- */
-import {
-  type ArgumentTest,
-  assemble,
-  encodeProgram,
-  type FilterSpec,
-  type Rule,
-  type Verdict,
-} from "./bpf.ts";
-import { type Architecture, auditArch, type Syscall, syscallNumber, unknownFrom } from "./syscalls.ts";
+/** The list of what a box may not ask the kernel for, as a program that the kernel runs on every system call. */
+import { callRules } from "../../forbidden-calls.ts";
+import { assemble, encodeProgram, type FilterSpec, type Rule } from "./bpf.ts";
+import { type Architecture, auditArch, syscallNumber, unknownFrom } from "./syscalls.ts";
 
-const errno = (value: number): Verdict => ({ kind: "errno", errno: value });
-const allow: Verdict = { kind: "allow" };
-const notPermitted = errno(1);
-const noSuchCall = errno(38);
-const noSuchProtocol = errno(93);
-const noSuchFamily = errno(97);
-
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
-const newNamespaces = 0x7e02_0000;
-const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
-/** The low bits of a socket's type; the others are SOCK_CLOEXEC and SOCK_NONBLOCK. */
-const socketKind = 0xf;
-const kind = { stream: 1, datagram: 2 } as const;
-const protocol = { any: 0, tcp: 6, udp: 17 } as const;
-const terminal = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c, TIOCSETD: 0x5423 } as const;
-const trace = { attach: 16, seize: 0x4206 } as const;
-/** PER_LINUX, ADDR_NO_RANDOMIZE (debuggers) and "only tell me". */
-const personalities = [0, 0x0004_0000, 0xffff_ffff] as const;
-
-const alwaysDenied: readonly Syscall[] = [
-  // Namespaces and mounts: with a user namespace of its own a box has every capability in it, and the kernel's
-  // least tested code in reach.
-  "unshare",
-  "setns",
-  "mount",
-  "umount2",
-  "move_mount",
-  "open_tree",
-  "open_tree_attr",
-  "fsopen",
-  "fsconfig",
-  "fsmount",
-  "fspick",
-  "mount_setattr",
-  "pivot_root",
-  "chroot",
-  // Kernel programs, counters, keys and rings: large, and reachable without any capability.
-  "bpf",
-  "perf_event_open",
-  "add_key",
-  "keyctl",
-  "request_key",
-  "io_uring_setup",
-  "io_uring_enter",
-  "io_uring_register",
-  // Lets a thread stop the kernel in the middle of a copy, which turns races into reliable exploits.
-  "userfaultfd",
-  // The machine itself.
-  "init_module",
-  "finit_module",
-  "delete_module",
-  "kexec_load",
-  "kexec_file_load",
-  "reboot",
-  "swapon",
-  "swapoff",
-  "acct",
-  "quotactl",
-  "quotactl_fd",
-  "settimeofday",
-  "clock_settime",
-  "clock_adjtime",
-  "adjtimex",
-  "syslog",
-  "sethostname",
-  "setdomainname",
-  "vhangup",
-  "iopl",
-  "ioperm",
-  // Files by handle leave the mount they came from.
-  "name_to_handle_at",
-  "open_by_handle_at",
-  "fanotify_init",
-  // Other processes' memory and descriptors.
-  "process_vm_readv",
-  "process_vm_writev",
-  "process_madvise",
-  "pidfd_getfd",
-  "kcmp",
-  // Old and unused.
-  "_sysctl",
-  "lookup_dcookie",
-  "modify_ldt",
-  "nfsservctl",
-  "sysfs",
-  "uselib",
-  "ustat",
-];
-
-interface NamedRule {
-  readonly syscall: Syscall;
-  readonly when: readonly ArgumentTest[];
-  readonly verdict: Verdict;
-}
-
-const rule = (syscall: Syscall, when: readonly ArgumentTest[], verdict: Verdict): NamedRule => ({
-  syscall,
-  when,
-  verdict,
-});
-
-/** The first rule that applies decides, so the exceptions stand before what they are exceptions from. */
-const namedRules: readonly NamedRule[] = [
-  ...alwaysDenied.map((name) => rule(name, [], notPermitted)),
-  rule("clone", [{ arg: 0, hasAnyOf: newNamespaces }], notPermitted),
-  // The flags of clone3 are behind a pointer that a filter cannot follow. "No such call" makes libc use clone.
-  rule("clone3", [], noSuchCall),
-  // SECURITY: input pushed into a shared terminal is typed by whoever owns that terminal.
-  ...Object.values(terminal).map((request) => rule("ioctl", [{ arg: 1, is: request }], notPermitted)),
-  // A program that asks to be traced, and its tracer, stay allowed: a debugger runs its own child.
-  ...Object.values(trace).map((request) => rule("ptrace", [{ arg: 0, is: request }], notPermitted)),
-  rule(
-    "personality",
-    personalities.map((value) => ({ arg: 0, isNot: value })),
-    notPermitted,
-  ),
-  // Only interface and route questions; the other netlink protocols reach audit, crypto, netfilter and more.
-  rule(
-    "socket",
-    [
-      { arg: 0, is: family.netlink },
-      { arg: 2, is: protocol.any },
-    ],
-    allow,
-  ),
-  rule("socket", [{ arg: 0, is: family.unix }], allow),
-  rule(
-    "socket",
-    [family.inet, family.inet6].map((value) => ({ arg: 0, isNot: value })),
-    noSuchFamily,
-  ),
-  // What is left is IPv4 and IPv6: no raw sockets, and no protocol but TCP and UDP.
-  rule(
-    "socket",
-    [kind.stream, kind.datagram].map((value) => ({ arg: 1, mask: socketKind, isNot: value })),
-    notPermitted,
-  ),
-  rule(
-    "socket",
-    Object.values(protocol).map((value) => ({ arg: 2, isNot: value })),
-    noSuchProtocol,
-  ),
-  rule("socketpair", [{ arg: 0, isNot: family.unix }], noSuchFamily),
-];
+/** ENOSYS. */
+const noSuchCall = 38;
 
 export function filterSpec(architecture: Architecture): FilterSpec {
   const rules: Rule[] = [];
-  for (const { syscall, when, verdict } of namedRules) {
+  for (const { syscall, when, verdict } of callRules) {
     const nr = syscallNumber(syscall, architecture);
     if (nr !== undefined) rules.push({ nr, when, verdict });
   }
   // SECURITY: a list of denials must not allow what was invented after it. The x32 calls (bit 30) end here too.
-  return { auditArch: auditArch[architecture], unknownFrom, unknownVerdict: noSuchCall, rules };
+  return {
+    auditArch: auditArch[architecture],
+    unknownFrom,
+    unknownVerdict: { kind: "errno", errno: noSuchCall },
+    rules,
+  };
 }
 
 /** The program for this processor; undefined where none has been written. */

@@ -4,13 +4,13 @@
  * put there is written down first, and taken away again when the last box that relies on it has ended.
  */
 import { lchown, lstat, mkdir, readFile, readdir, realpath, rm, rmdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { AgentBoxError, messageOf, systemCode } from "../../../base/errors.ts";
-import { KeyedMutex } from "../../../base/mutex.ts";
-import type { GuardedEntry } from "../../../contract/guarded-paths.ts";
-import { DirectoryHandle } from "../../../host/directory-handle.ts";
-import type { RuntimeBox } from "../../../ports/runtime.ts";
-import type { Records } from "./records.ts";
+import { dirname, join } from "node:path";
+import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
+import { KeyedMutex } from "../../base/mutex.ts";
+import { boxNamePattern } from "../../contract/box.ts";
+import type { GuardedEntry } from "../../contract/guarded-paths.ts";
+import { DirectoryHandle } from "../../host/directory-handle.ts";
+import type { RuntimeBox } from "../../ports/runtime.ts";
 
 export interface Guarded {
   /** The workspace with every link resolved: what was looked at is what is mounted. */
@@ -33,16 +33,16 @@ const cannotGuard = (workspace: string, name: string, problem: string): AgentBox
   );
 
 export class Guard {
-  readonly #records: Records;
+  readonly #boxesDir: string;
   /** One at a time: what one box takes away is what another may be about to rely on. */
   readonly #turns = new KeyedMutex();
 
-  constructor(records: Records) {
-    this.#records = records;
+  constructor(boxesDir: string) {
+    this.#boxesDir = boxesDir;
   }
 
   #path(box: string): string {
-    return join(this.#records.directory(box), "bubblewrap.stand-ins");
+    return join(this.#boxesDir, box, "runtime", "stand-ins.json");
   }
 
   /** Everything that is to be covered exists when this returns. */
@@ -61,6 +61,12 @@ export class Guard {
       for (const entry of absent) await makeStandIn(workspace, entry);
       return { workspace, names: [...names, ...absent.map(({ name }) => name)].toSorted() };
     });
+  }
+
+  /** Every box that may rely on something, of whichever runtime: two of them may share a workspace. */
+  async boxes(): Promise<readonly string[]> {
+    const names = await readdir(this.#boxesDir).catch(() => []);
+    return names.filter((name) => boxNamePattern.test(name));
   }
 
   async isRaised(box: string): Promise<boolean> {
@@ -82,8 +88,8 @@ export class Guard {
 
   /** Stand-ins in this workspace that other boxes need, living or not yet cleaned up. */
   async #reliedOn(except: string, workspace: string): Promise<ReadonlySet<string>> {
-    const others = (await this.#records.list()).filter(({ name }) => name !== except);
-    const found = await Promise.all(others.map(({ name }) => this.#find(name)));
+    const others = (await this.boxes()).filter((name) => name !== except);
+    const found = await Promise.all(others.map((name) => this.#find(name)));
     const names = found.flatMap((other) => (other?.workspace === workspace ? other.entries : []));
     return new Set(names.map(({ name }) => name));
   }
@@ -94,7 +100,7 @@ export class Guard {
   }
 
   async #write(box: string, standIns: StandIns): Promise<void> {
-    await mkdir(this.#records.directory(box), { recursive: true, mode: 0o700 });
+    await mkdir(dirname(this.#path(box)), { recursive: true, mode: 0o700 });
     await writeFile(this.#path(box), JSON.stringify(standIns), { mode: 0o600 });
   }
 }

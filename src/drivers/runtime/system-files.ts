@@ -3,8 +3,8 @@
  * that a box has or could have; everything stays read-only, and nothing on the host is written.
  */
 import { lstat, realpath, stat } from "node:fs/promises";
-import { AgentBoxError } from "../../../base/errors.ts";
-import { isWithin } from "../../../contract/manifest/mount-paths.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import { isWithin } from "../../contract/manifest/mount-paths.ts";
 import type { SystemLayout } from "./system-layout.ts";
 
 export interface SystemFile {

@@ -1,13 +1,21 @@
 /** The box's /etc: written for the box, so that nothing about the host's people, names or network is in it. */
-import { boxPaths, boxUser } from "../../../contract/box.ts";
+import { boxPaths, boxUser, type BoxOwner } from "../../contract/box.ts";
 
 export interface EtcFile {
   readonly path: string;
   readonly content: string;
 }
 
-export function etcFiles(box: { readonly name: string; readonly machineId: string }): readonly EtcFile[] {
-  const { name, uid, gid } = boxUser;
+export interface EtcSubject {
+  readonly name: string;
+  readonly machineId: string;
+  /** Whom the box's user is inside, where a runtime cannot map it to the usual number. */
+  readonly user?: BoxOwner | undefined;
+}
+
+export function etcFiles(box: EtcSubject): readonly EtcFile[] {
+  const { name } = boxUser;
+  const { uid, gid } = box.user ?? boxUser;
   return [
     {
       path: "/etc/passwd",

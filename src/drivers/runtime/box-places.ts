@@ -1,0 +1,20 @@
+/** What every box has whatever it is made of: its environment, and its file systems in memory with their sizes. */
+import { boxPaths, boxUser } from "../../contract/box.ts";
+
+const mib = 2 ** 20;
+
+/** The whole environment of boxd. Nothing of the daemon's, and nothing an engine would add, is in it. */
+export const boxEnv = {
+  PATH: `${boxPaths.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+  HOME: boxPaths.home,
+  USER: boxUser.name,
+  LANG: "C.UTF-8",
+  TERM: "xterm-256color",
+} as const;
+
+export const shmBytes = 256 * mib;
+export const secretBytes = mib;
+
+/** Memory-backed, therefore never more than half of what the box may use. */
+export const tmpBytes = (memoryBytes: number | undefined): number =>
+  Math.max(16 * mib, Math.min(2048 * mib, Math.floor((memoryBytes ?? Number.MAX_SAFE_INTEGER) / 2)));

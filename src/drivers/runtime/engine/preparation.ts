@@ -1,0 +1,83 @@
+/** Everything on the host that a container of a box needs before it is made; each part can be made again. */
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { AgentBoxError } from "../../../base/errors.ts";
+import type { EngineFacts } from "../../../host/engine/facts.ts";
+import type { RuntimeBox } from "../../../ports/runtime.ts";
+import { etcFiles } from "../etc-files.ts";
+import type { Guard } from "../guard.ts";
+import { checkBesideGuard } from "../mounts.ts";
+import { placeSystemFiles, type SystemFile } from "../system-files.ts";
+import { readSystemLayout, type SystemLayout } from "../system-layout.ts";
+import { userInside } from "./container-config.ts";
+import { seccompProfile } from "./seccomp-profile.ts";
+
+export interface Prepared {
+  readonly box: RuntimeBox;
+  readonly layout: SystemLayout;
+  readonly files: readonly SystemFile[];
+  readonly guardedNames: readonly string[];
+  readonly seccomp: string;
+}
+
+const prefix = "engine.";
+
+export async function prepare(box: RuntimeBox, facts: EngineFacts, guard: Guard): Promise<Prepared> {
+  const hostLayout = await readSystemLayout();
+  // An image has a system of its own: nothing of the host's is shown.
+  const layout = box.image === undefined ? hostLayout : { entries: [], maskedFiles: [] };
+  const trust = await placeSystemFiles(box.files ?? [], layout);
+  await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
+  const guarded = await guard.raise(box);
+  if (guarded !== undefined) checkBesideGuard(box.mounts, guarded);
+  return {
+    box: guarded === undefined ? box : { ...box, dirs: { ...box.dirs, workspace: guarded.workspace } },
+    layout,
+    files: [...trust, ...(await writeEtc(box, facts))],
+    guardedNames: guarded?.names ?? [],
+    seccomp: await seccompOption(box, facts),
+  };
+}
+
+/** Read through a mount of each file, so the directory itself may stay closed to the box. */
+async function writeEtc(box: RuntimeBox, facts: EngineFacts): Promise<readonly SystemFile[]> {
+  const directory = join(box.dirs.runtime, `${prefix}etc`);
+  await mkdir(directory, { recursive: true, mode: 0o755 });
+  const machineId = randomBytes(16).toString("hex");
+  const files = etcFiles({ name: box.name, machineId, user: userInside(facts, box.owner) });
+  return Promise.all(
+    files.map(async ({ path, content }) => {
+      const source = join(directory, basename(path));
+      await writeFile(source, content);
+      // Said apart, because the daemon's umask would keep the box's own user out.
+      await chmod(source, 0o644);
+      return { source, target: path };
+    }),
+  );
+}
+
+/** Docker takes the profile itself, Podman the path of a file. */
+async function seccompOption(box: RuntimeBox, facts: EngineFacts): Promise<string> {
+  const profile = seccompProfile(process.arch);
+  if (profile === undefined)
+    throw new AgentBoxError(
+      "runtime.unsupported",
+      `There is no seccomp profile for ${process.arch} processors.`,
+      {
+        hint: "Use another runtime on this machine.",
+      },
+    );
+  const text = JSON.stringify(profile);
+  if (facts.kind === "docker") return text;
+  const path = join(box.dirs.runtime, `${prefix}seccomp.json`);
+  await writeFile(path, text, { mode: 0o644 });
+  return path;
+}
+
+/** After the container is gone: no file of ours is left. */
+export async function removePreparations(runtimeDir: string): Promise<void> {
+  const names = await readdir(runtimeDir).catch(() => []);
+  for (const name of names.filter((file) => file.startsWith(prefix)))
+    await rm(join(runtimeDir, name), { recursive: true, force: true });
+}

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { callRules, family, personalities, terminal, trace } from "../forbidden-calls.ts";
+import { freeCalls } from "./known-calls.ts";
+import { prefixesWithout, seccompProfile } from "./seccomp-profile.ts";
+
+const profile = seccompProfile("x64")!;
+type Args = readonly [number, number, number];
+
+/** As an engine would: the first rule that names the call and whose every comparison holds. */
+function isAllowedByProfile(name: string, args: Args): boolean {
+  const rule = profile.syscalls.find(
+    ({ names, args: tests }) =>
+      names.includes(name) &&
+      (tests ?? []).every(({ index, value, valueTwo }) => (args[index]! & value) >>> 0 === valueTwo),
+  );
+  return rule?.action === "SCMP_ACT_ALLOW";
+}
+
+/** As the embedded runtime's program does: the first rule decides, and what has no rule is allowed. */
+function isAllowedByRules(name: string, args: Args): boolean {
+  const rule = callRules.find(
+    ({ syscall, when }) =>
+      syscall === name &&
+      when.every((test) => {
+        const value = args[test.arg]! >>> 0;
+        if ("is" in test) return value === test.is;
+        if ("hasAnyOf" in test) return (value & test.hasAnyOf) !== 0;
+        return (test.mask === undefined ? value : value & test.mask) >>> 0 !== test.isNot;
+      }),
+  );
+  return rule === undefined || rule.verdict.kind === "allow";
+}
+
+const ruled = [...new Set(callRules.map(({ syscall }) => syscall))];
+const interesting = fc.oneof(
+  fc.integer({ min: 0, max: 64 }),
+  fc.constantFrom(
+    ...personalities,
+    ...Object.values(terminal),
+    ...Object.values(trace),
+    ...Object.values(family),
+    0x0120_0011,
+    0x1000_0011,
+    0x80801,
+    0x80803,
+  ),
+  fc.integer({ min: 0, max: 0xffff_ffff }),
+);
+
+it("refuses exactly what the embedded runtime refuses", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...ruled), fc.tuple(interesting, interesting, interesting), (name, args) => {
+      expect(isAllowedByProfile(name, args), `${name} ${args.join(" ")}`).toBe(isAllowedByRules(name, args));
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+it("names no call as free that has a rule, and none twice", () => {
+  expect(freeCalls.filter((name) => (ruled as readonly string[]).includes(name))).toEqual([]);
+  expect(new Set(freeCalls).size).toBe(freeCalls.length);
+  for (const name of ["read", "openat", "futex", "execve", "exit_group", "epoll_pwait2", "rseq"])
+    expect(freeCalls).toContain(name);
+});
+
+it("writes every number but some as prefixes that do not overlap", () => {
+  const values = fc.uniqueArray(fc.integer({ min: 0, max: 0xffff_ffff }), { maxLength: 5 });
+  fc.assert(
+    fc.property(values, fc.integer({ min: 0, max: 0xffff_ffff }), (without, number) => {
+      const holding = prefixesWithout(without).filter(({ mask, value }) => (number & mask) >>> 0 === value);
+      expect(holding.length).toBe(without.includes(number) ? 0 : 1);
+    }),
+  );
+});
+
+it("has no profile for a processor it does not know", () => {
+  expect(seccompProfile("s390x")).toBeUndefined();
+});

@@ -1,0 +1,168 @@
+/**
+ * What a box may not ask the kernel for. The box has no capabilities to begin with; this takes away the parts of the
+ * kernel that need none and that escapes are made from. Compilers, debuggers, Node, Python and git work under it.
+ * One list for every runtime that filters system calls.
+ */
+
+export type CallVerdict =
+  | { readonly kind: "allow" }
+  | { readonly kind: "kill" }
+  | { readonly kind: "errno"; readonly errno: number };
+
+/**
+ * A test of one argument. SECURITY: only the low 32 bits are compared. The kernel takes the arguments tested here
+ * as 32-bit values, so a filter that compared all 64 could be passed with rubbish in the high half.
+ */
+export type ArgumentTest =
+  | { readonly arg: number; readonly is: number }
+  | { readonly arg: number; readonly isNot: number; readonly mask?: number }
+  | { readonly arg: number; readonly hasAnyOf: number };
+
+const errno = (value: number): CallVerdict => ({ kind: "errno", errno: value });
+const allow: CallVerdict = { kind: "allow" };
+const notPermitted = errno(1);
+const noSuchCall = errno(38);
+const noSuchProtocol = errno(93);
+const noSuchFamily = errno(97);
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+export const newNamespaces = 0x7e02_0000;
+export const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
+/** The low bits of a socket's type; the others are SOCK_CLOEXEC and SOCK_NONBLOCK. */
+export const socketKind = 0xf;
+export const kind = { stream: 1, datagram: 2 } as const;
+export const protocol = { any: 0, tcp: 6, udp: 17 } as const;
+export const terminal = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c, TIOCSETD: 0x5423 } as const;
+export const trace = { attach: 16, seize: 0x4206 } as const;
+/** PER_LINUX, ADDR_NO_RANDOMIZE (debuggers) and "only tell me". */
+export const personalities = [0, 0x0004_0000, 0xffff_ffff] as const;
+
+export const alwaysDenied = [
+  // Namespaces and mounts: with a user namespace of its own a box has every capability in it, and the kernel's
+  // least tested code in reach.
+  "unshare",
+  "setns",
+  "mount",
+  "umount2",
+  "move_mount",
+  "open_tree",
+  "open_tree_attr",
+  "fsopen",
+  "fsconfig",
+  "fsmount",
+  "fspick",
+  "mount_setattr",
+  "pivot_root",
+  "chroot",
+  // Kernel programs, counters, keys and rings: large, and reachable without any capability.
+  "bpf",
+  "perf_event_open",
+  "add_key",
+  "keyctl",
+  "request_key",
+  "io_uring_setup",
+  "io_uring_enter",
+  "io_uring_register",
+  // Lets a thread stop the kernel in the middle of a copy, which turns races into reliable exploits.
+  "userfaultfd",
+  // The machine itself.
+  "init_module",
+  "finit_module",
+  "delete_module",
+  "kexec_load",
+  "kexec_file_load",
+  "reboot",
+  "swapon",
+  "swapoff",
+  "acct",
+  "quotactl",
+  "quotactl_fd",
+  "settimeofday",
+  "clock_settime",
+  "clock_adjtime",
+  "adjtimex",
+  "syslog",
+  "sethostname",
+  "setdomainname",
+  "vhangup",
+  "iopl",
+  "ioperm",
+  // Files by handle leave the mount they came from.
+  "name_to_handle_at",
+  "open_by_handle_at",
+  "fanotify_init",
+  // Other processes' memory and descriptors.
+  "process_vm_readv",
+  "process_vm_writev",
+  "process_madvise",
+  "pidfd_getfd",
+  "kcmp",
+  // Old and unused.
+  "_sysctl",
+  "lookup_dcookie",
+  "modify_ldt",
+  "nfsservctl",
+  "sysfs",
+  "uselib",
+  "ustat",
+] as const;
+
+const conditional = ["clone", "clone3", "ioctl", "ptrace", "personality", "socket", "socketpair"] as const;
+/** Every call a rule speaks about. */
+export type RuledCall = (typeof alwaysDenied)[number] | (typeof conditional)[number];
+
+export interface CallRule {
+  readonly syscall: RuledCall;
+  readonly when: readonly ArgumentTest[];
+  readonly verdict: CallVerdict;
+}
+
+const rule = (syscall: RuledCall, when: readonly ArgumentTest[], verdict: CallVerdict): CallRule => ({
+  syscall,
+  when,
+  verdict,
+});
+
+/** The first rule that applies decides, so the exceptions stand before what they are exceptions from. */
+export const callRules: readonly CallRule[] = [
+  ...alwaysDenied.map((name) => rule(name, [], notPermitted)),
+  rule("clone", [{ arg: 0, hasAnyOf: newNamespaces }], notPermitted),
+  // The flags of clone3 are behind a pointer that a filter cannot follow. "No such call" makes libc use clone.
+  rule("clone3", [], noSuchCall),
+  // SECURITY: input pushed into a shared terminal is typed by whoever owns that terminal.
+  ...Object.values(terminal).map((request) => rule("ioctl", [{ arg: 1, is: request }], notPermitted)),
+  // A program that asks to be traced, and its tracer, stay allowed: a debugger runs its own child.
+  ...Object.values(trace).map((request) => rule("ptrace", [{ arg: 0, is: request }], notPermitted)),
+  rule(
+    "personality",
+    personalities.map((value) => ({ arg: 0, isNot: value })),
+    notPermitted,
+  ),
+  // Only interface and route questions; the other netlink protocols reach audit, crypto, netfilter and more.
+  rule(
+    "socket",
+    [
+      { arg: 0, is: family.netlink },
+      { arg: 2, is: protocol.any },
+    ],
+    allow,
+  ),
+  rule("socket", [{ arg: 0, is: family.unix }], allow),
+  rule(
+    "socket",
+    [family.inet, family.inet6].map((value) => ({ arg: 0, isNot: value })),
+    noSuchFamily,
+  ),
+  // What is left is IPv4 and IPv6: no raw sockets, and no protocol but TCP and UDP.
+  rule(
+    "socket",
+    [kind.stream, kind.datagram].map((value) => ({ arg: 1, mask: socketKind, isNot: value })),
+    notPermitted,
+  ),
+  rule(
+    "socket",
+    Object.values(protocol).map((value) => ({ arg: 2, isNot: value })),
+    noSuchProtocol,
+  ),
+  rule("socketpair", [{ arg: 0, isNot: family.unix }], noSuchFamily),
+];

@@ -1,0 +1,104 @@
+/** Finds the container engine a person means: what they named first, then what usually lies where. Asks nobody. */
+import { createHash } from "node:crypto";
+import { access, constants, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentBoxError } from "../../base/errors.ts";
+import { readHostEnv, readHostVariable } from "../env.ts";
+import { readSmallFile } from "../files.ts";
+
+export interface EngineAddress {
+  /** Socket of this host, or undefined for an engine elsewhere. */
+  readonly socketPath: string | undefined;
+  /** As a person would write it: unix:///run/docker.sock, ssh://user@host. */
+  readonly url: string;
+  /** Who named it, for messages: DOCKER_HOST, the context "x", "found". */
+  readonly source: string;
+}
+
+export interface AddressPlaces {
+  readonly uid: number;
+  readonly userHome: string;
+  readonly variable: (name: string) => string | undefined;
+}
+
+const ownPlaces = (): AddressPlaces => {
+  const { uid, userHome } = readHostEnv();
+  return { uid, userHome, variable: readHostVariable };
+};
+
+/** Undefined when nobody named an engine and none lies in a usual place. */
+export async function findEngineAddress(
+  places: AddressPlaces = ownPlaces(),
+): Promise<EngineAddress | undefined> {
+  for (const name of ["AGENTBOX_ENGINE", "DOCKER_HOST"]) {
+    const url = places.variable(name);
+    if (url) return parseEngineUrl(url, name);
+  }
+  return (await contextAddress(places)) ?? (await usualAddress(places));
+}
+
+export function parseEngineUrl(url: string, source: string): EngineAddress {
+  if (url.startsWith("unix://")) {
+    const socketPath = url.slice("unix://".length);
+    if (socketPath.startsWith("/") && !socketPath.includes("\0")) return { socketPath, url, source };
+  }
+  if (/^(?:tcp|http|https|ssh):\/\/[^\s/]+/.test(url)) return { socketPath: undefined, url, source };
+  throw new AgentBoxError("runtime.broken", `${source} names no container engine: ${JSON.stringify(url)}.`, {
+    hint: "Use the form unix:///var/run/docker.sock, tcp://host:port or ssh://user@host.",
+  });
+}
+
+/** Docker's contexts: `docker context use` writes a name, and the place of an engine under that name's digest. */
+async function contextAddress({ userHome, variable }: AddressPlaces): Promise<EngineAddress | undefined> {
+  const directory = variable("DOCKER_CONFIG") ?? join(userHome, ".docker");
+  const config = parseJson(
+    await readSmallFile(join(directory, "config.json"), 1 << 20).catch(() => undefined),
+  );
+  const name = variable("DOCKER_CONTEXT") || config?.["currentContext"];
+  if (typeof name !== "string" || name === "" || name === "default") return undefined;
+  const digest = createHash("sha256").update(name).digest("hex");
+  const meta = parseJson(
+    await readSmallFile(join(directory, "contexts", "meta", digest, "meta.json"), 1 << 20).catch(
+      () => undefined,
+    ),
+  );
+  const host = (meta?.["Endpoints"] as { docker?: { Host?: unknown } } | undefined)?.docker?.Host;
+  if (typeof host === "string") return parseEngineUrl(host, `the context "${name}"`);
+  throw new AgentBoxError("runtime.broken", `There is no Docker context named "${name}".`, {
+    hint: "Run: docker context ls",
+  });
+}
+
+function parseJson(text: string | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? "");
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An engine of one's own before the machine's: it has less power. */
+async function usualAddress({ uid, variable }: AddressPlaces): Promise<EngineAddress | undefined> {
+  const runDir = variable("XDG_RUNTIME_DIR");
+  const own = runDir === undefined ? [] : [`${runDir}/docker.sock`, `${runDir}/podman/podman.sock`];
+  const machines = ["/var/run/docker.sock", "/run/podman/podman.sock"];
+  const candidates = uid === 0 ? machines : [...own, ...machines];
+  let closed: string | undefined;
+  for (const path of candidates) {
+    if (!(await isSocket(path))) continue;
+    if (await canOpen(path)) return { socketPath: path, url: `unix://${path}`, source: "found" };
+    closed ??= path;
+  }
+  // One that is there and closed to this user is worth a better answer than "there is none".
+  return closed === undefined ? undefined : { socketPath: closed, url: `unix://${closed}`, source: "found" };
+}
+
+const isSocket = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isSocket() ?? false;
+
+const canOpen = (path: string): Promise<boolean> =>
+  access(path, constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  );

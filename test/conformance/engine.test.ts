@@ -1,0 +1,125 @@
+import { chmod, chown, mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { createDockerModule } from "../../src/drivers/runtime/engine/docker.ts";
+import { parseEngineUrl } from "../../src/host/engine/address.ts";
+import { openEngine } from "../../src/host/engine/index.ts";
+import { removeTree } from "../../src/host/files.ts";
+import { run } from "../../src/host/run.ts";
+import { runtimeConformance, withRuntimeContext } from "../../src/ports/runtime.conformance.ts";
+import type { RuntimeModule } from "../../src/ports/runtime.ts";
+import { engineUnavailable, rootlessUser, startDocker, startPodmanRootless } from "../support/engines.ts";
+import { itUnless } from "../support/skipping.ts";
+import { bundleScript } from "./bundle.ts";
+
+const abilities = ["processes"];
+const owner = { uid: 100_321, gid: 100_321 };
+const missing = engineUnavailable("docker");
+
+let scratchDir: string;
+beforeAll(async () => {
+  scratchDir = await mkdtemp(join(tmpdir(), "agentbox-conformance-"));
+  await chmod(scratchDir, 0o755);
+});
+afterAll(() => removeTree(scratchDir));
+
+describe("docker, rootful", () => {
+  let module: ReturnType<typeof createDockerModule>;
+
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    const { socket } = await startDocker();
+    module = createDockerModule({ address: parseEngineUrl(`unix://${socket}`, "the test") });
+  }, 60_000);
+
+  for (const { name, run } of runtimeConformance) {
+    itUnless(missing)(
+      name,
+      () => withRuntimeContext({ module, abilities, owner, node: process.execPath, scratchDir }, run),
+      60_000,
+    );
+  }
+});
+
+describe("docker, bad input", () => {
+  const subject = (module: RuntimeModule) => ({
+    module,
+    abilities,
+    owner,
+    node: process.execPath,
+    scratchDir,
+  });
+  const open = async () => {
+    const address = parseEngineUrl(`unix://${(await startDocker()).socket}`, "the test");
+    return { module: createDockerModule({ address }), engine: await openEngine({ address }) };
+  };
+
+  itUnless(missing)(
+    "an image that is missing, a name that is taken outside AgentBox, a capability that is never given",
+    async () => {
+      const { module, engine } = await open();
+      await withRuntimeContext(subject(module), async ({ runtime, makeBox }) => {
+        const box = await makeBox("taken");
+        await expect(runtime.start({ ...box, image: "agentbox-nowhere:1" })).rejects.toMatchObject({
+          code: "image.not_found",
+        });
+        const exception = { name: "x", reason: "y", devices: [], tmpfs: {}, gpus: 0 };
+        const admin = { ...exception, capabilities: ["SYS_ADMIN"] };
+        await expect(runtime.start({ ...box, exceptions: [admin] })).rejects.toMatchObject({
+          code: "runtime.unsupported",
+        });
+        // The control, which also makes sure that there is an image to make the other container from.
+        expect((await runtime.start(box)).phase).toBe("running");
+        await runtime.remove("taken");
+        expect(await runtime.list()).toEqual([]);
+
+        const [image] = await engine.client.listImages();
+        const other = await engine.client.createContainer({
+          name: "agentbox-taken",
+          Image: image!.Id,
+          Cmd: ["/bin/true"],
+        });
+        try {
+          await expect(runtime.start(box)).rejects.toMatchObject({ code: "box.name_taken" });
+          expect(await runtime.list()).toEqual([]);
+        } finally {
+          await other.remove({ force: true });
+        }
+        expect((await runtime.start(box)).phase).toBe("running");
+      });
+    },
+    60_000,
+  );
+});
+
+const noPodman = engineUnavailable("podman-rootless");
+
+describe("podman, rootless", () => {
+  const results = new Map<string, string | undefined>();
+
+  beforeAll(async () => {
+    if (noPodman !== undefined) return;
+    const { socket } = await startPodmanRootless();
+    const place = join(scratchDir, "rootless");
+    await mkdir(place, { mode: 0o755 });
+    const bundle = await bundleScript("engine-as-user.ts", place);
+    await chown(place, rootlessUser.uid, rootlessUser.gid);
+    const ended = await run([process.execPath, bundle, place, socket], {
+      ...rootlessUser,
+      timeoutMs: 400_000,
+    });
+    for (const line of ended.stdout.split("\n").filter((text) => text !== "")) {
+      const { name, error } = JSON.parse(line) as { name: string; error?: string };
+      results.set(name, error);
+    }
+    expect(ended.stderr).toBe("");
+  }, 420_000);
+
+  for (const { name } of runtimeConformance) {
+    itUnless(noPodman)(name, () => {
+      expect(results.has(name), "the case was not run").toBe(true);
+      expect(results.get(name)).toBeUndefined();
+    });
+  }
+});
