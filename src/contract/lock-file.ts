@@ -18,7 +18,9 @@ export function readLock(text: string, file: string): LockFile {
 export function writeLock(lock: LockFile): string {
   const names = Object.keys(lock.agents).sort();
   const agents = Object.fromEntries(names.map((name) => [name, ordered(lock.agents[name]!)]));
-  return `${JSON.stringify({ version: lock.version, agents }, undefined, 2)}\n`;
+  const images = Object.entries(lock.images ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const pinned = images.length === 0 ? {} : { images: Object.fromEntries(images) };
+  return `${JSON.stringify({ version: lock.version, agents, ...pinned }, undefined, 2)}\n`;
 }
 
 /** The same lock with another entry for one agent, or none. */
@@ -26,6 +28,12 @@ export function withLocked(lock: LockFile, agent: string, entry: LockedAgent | u
   const { [agent]: _before, ...others } = lock.agents;
   return { ...lock, agents: entry === undefined ? others : { ...others, [agent]: entry } };
 }
+
+/** The same lock with another content for one reference. */
+export const withPinnedImage = (lock: LockFile, reference: string, digest: string): LockFile => ({
+  ...lock,
+  images: { ...lock.images, [reference]: digest },
+});
 
 export const lockedAgent = (tool: InstalledTool, platform: string): LockedAgent => ({
   version: tool.version,

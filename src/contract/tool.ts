@@ -31,5 +31,7 @@ export const LockFile = z.strictObject({
       platform: z.string(),
     }),
   ),
+  /** What references of images without a digest stand for, so that everybody begins with the same. */
+  images: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
 });
 export type LockFile = z.infer<typeof LockFile>;

@@ -43,4 +43,7 @@ export interface ToolStore {
   pin(agent: string, version: string | undefined): Promise<void>;
   /** The same in the lock file of a project, for everybody who works on it. */
   pinProject(projectDir: string, agent: string, version: string): Promise<void>;
+  /** What a reference of an image stands for, by the lock file of a project or, without one, by this host's. */
+  pinnedImage(projectDir: string | undefined, reference: string): Promise<string | undefined>;
+  pinImage(projectDir: string | undefined, reference: string, digest: string): Promise<void>;
 }

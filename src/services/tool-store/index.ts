@@ -113,6 +113,14 @@ class DiskToolStore implements ToolStore {
     await this.#pins.setInProject(projectDir, agent, await this.#lockedEntry(agent, version));
   }
 
+  pinnedImage(projectDir: string | undefined, reference: string): Promise<string | undefined> {
+    return this.#pins.findImage(projectDir, reference);
+  }
+
+  async pinImage(projectDir: string | undefined, reference: string, digest: string): Promise<void> {
+    await this.#pins.setImage(projectDir, reference, digest);
+  }
+
   async #lockedEntry(agent: string, version: string) {
     const record = await this.#find(agent, version);
     if (record) return lockedAgent(record.tool, platform);

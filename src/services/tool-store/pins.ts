@@ -10,6 +10,7 @@ import {
   lockFileName,
   readLock,
   withLocked,
+  withPinnedImage,
   writeLock,
 } from "../../contract/lock-file.ts";
 import type { LockFile } from "../../contract/tool.ts";
@@ -33,25 +34,37 @@ export class Pins {
   }
 
   set(agent: string, entry: LockedAgent | undefined): Promise<void> {
-    return this.#change(this.#file, agent, entry, {});
+    return this.#change(this.#file, (lock) => withLocked(lock, agent, entry), {});
   }
 
   /** Owned like the directory it lies in: root's daemon writes for the person whose project it is. */
   async setInProject(dir: string, agent: string, entry: LockedAgent): Promise<void> {
+    await this.#changeInProject(dir, (lock) => withLocked(lock, agent, entry));
+  }
+
+  async findImage(dir: string | undefined, reference: string): Promise<string | undefined> {
+    const { images = {} } = await loadLock(dir === undefined ? this.#file : join(dir, lockFileName));
+    return Object.hasOwn(images, reference) ? images[reference] : undefined;
+  }
+
+  setImage(dir: string | undefined, reference: string, digest: string): Promise<void> {
+    const change = (lock: LockFile) => withPinnedImage(lock, reference, digest);
+    return dir === undefined ? this.#change(this.#file, change, {}) : this.#changeInProject(dir, change);
+  }
+
+  async #changeInProject(dir: string, change: (lock: LockFile) => LockFile): Promise<void> {
     const { uid, gid } = await stat(dir);
     const owner = this.#isRoot ? { uid, gid } : undefined;
-    await this.#change(join(dir, lockFileName), agent, entry, { mode: 0o644, owner });
+    await this.#change(join(dir, lockFileName), change, { mode: 0o644, owner });
   }
 
   #change(
     file: string,
-    agent: string,
-    entry: LockedAgent | undefined,
+    change: (lock: LockFile) => LockFile,
     how: Parameters<typeof writeFileAtomic>[2],
   ): Promise<void> {
     return this.#writing.run(file, async () => {
-      const text = writeLock(withLocked(await loadLock(file), agent, entry));
-      await writeFileAtomic(file, text, how);
+      await writeFileAtomic(file, writeLock(change(await loadLock(file))), how);
     });
   }
 }

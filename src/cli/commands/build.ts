@@ -1,0 +1,35 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { formatBytes } from "../../base/bytes.ts";
+import { printable } from "../../base/printable.ts";
+import type { ImageInfo } from "../../contract/image.ts";
+import { buildWithProgress } from "../build-image.ts";
+import type { RunCommand } from "../command.ts";
+import { imageRequest, withInstall } from "../create-box.ts";
+import type { Style } from "../render/style.ts";
+import { withTrust } from "../trust-question.ts";
+
+/** Builds the image that boxes of this project's manifest are made from. */
+export const run: RunCommand = async (context) => {
+  const { args, screen, cwd } = context;
+  const client = await context.connect();
+  const request = { ...(await imageRequest(context)), isFresh: args.isSet("no-cache") };
+  const project = request.manifest && { projectDir: request.projectDir!, manifest: request.manifest };
+  const built = await withTrust(context, client, project, () =>
+    withInstall(context, client, request, () => buildWithProgress(context, client, request)),
+  );
+  const file = args.text("sbom");
+  if (file !== undefined) {
+    const sbom = await client.getSbom(built.image.inputs);
+    await writeFile(resolve(cwd, file), `${JSON.stringify(sbom, undefined, 2)}\n`);
+  }
+  if (screen.isJson) screen.printJson(built);
+  else screen.print(describeImage(built.image, built.isNew, screen.style));
+  for (const warning of built.image.warnings) screen.note(printable(warning));
+  return 0;
+};
+
+const describeImage = ({ reference, id, bytes, base }: ImageInfo, isNew: boolean, style: Style): string =>
+  `${style.green("✓")} ${style.bold(reference)}${isNew ? "" : " is up to date"}  ${style.dim(
+    `${formatBytes(bytes)}, ${printable(base)}, ${id.slice(0, 19)}`,
+  )}`;

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import type { RouteBody } from "../../contract/api/routes.ts";
+import type { BoxSpec } from "../../contract/box.ts";
+import type { ImageInfo } from "../../contract/image.ts";
+import { formatImageReference, parseImageReference } from "../../contract/image-reference.ts";
+import type { BuildOptions } from "../../ports/images.ts";
+import { pinAgent } from "../agents/pin-agent.ts";
+import type { Core } from "../context.ts";
+import { requireTrust } from "../grant-trust.ts";
+import { readLayers } from "../read-layers.ts";
+import { resolveManifest } from "../resolve-manifest.ts";
+import { type ImagePlace, imageRecipe, lockPlace, pinnedBase } from "./image-recipe.ts";
+
+type Progress = Pick<BuildOptions, "onProgress" | "signal">;
+
+/** Builds the image of a manifest, or finds that it is there. */
+export async function buildImage(
+  core: Core,
+  request: RouteBody<"buildImage">,
+  how: Progress,
+): Promise<{ image: ImageInfo; isNew: boolean }> {
+  const { ports } = core;
+  await ports.refreshAgents();
+  const { places } = await readLayers(core, request);
+  const asked = resolveManifest({
+    ...places,
+    agents: ports.agents,
+    // Of no matter: an image holds neither variables nor anything of a workspace.
+    hostEnv: () => "",
+    defaultMode: "empty",
+  });
+  await requireTrust(core, places, request.trust);
+  const place = { projectDir: places.projectDir, manifestDigest: manifestDigest(request) };
+  const spec = await pinAgent(core, asked, places.projectDir);
+  const base = await baseOf(core, spec, place, { isFresh: request.isFresh, ...how });
+  const recipe = await imageRecipe(core, spec, place, base);
+  const built = await ports.images.build(recipe, { isFresh: request.isFresh, ...how });
+  if (built.isNew) {
+    const { inputs, id, reference, agent, bytes } = built.image;
+    await core.note("image.built", undefined, { inputs, id, reference, agent, bytes });
+  }
+  return built;
+}
+
+/** A reference without a digest is looked up once and pinned; with `isFresh` it is looked up again. */
+async function baseOf(
+  core: Core,
+  { image }: BoxSpec,
+  place: ImagePlace,
+  { isFresh, ...how }: Progress & { readonly isFresh: boolean },
+): Promise<string | undefined> {
+  if (image === undefined) return undefined;
+  const pinned = await pinnedBase(core, image, place);
+  const { name, digest: written } = parseImageReference(image)!;
+  if (written !== undefined || (pinned !== undefined && !isFresh)) return pinned;
+  const digest = await core.ports.images.resolve(image, how);
+  await core.ports.toolStore.pinImage(lockPlace(place), image, digest);
+  return formatImageReference({ name, digest });
+}
+
+const manifestDigest = ({ manifest }: Pick<RouteBody<"buildImage">, "manifest">): string | undefined =>
+  manifest && `sha256:${createHash("sha256").update(manifest.text).digest("hex")}`;

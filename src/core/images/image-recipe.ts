@@ -1,0 +1,90 @@
+/** From a box's specification to everything its image is made from. */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { BoxSpec } from "../../contract/box.ts";
+import { formatImageReference, parseImageReference } from "../../contract/image-reference.ts";
+import type { McpServer } from "../../contract/mcp.ts";
+import type { InstalledTool } from "../../contract/tool.ts";
+import type { ImageAgent, ImageRecipe } from "../../ports/images.ts";
+import { getAgent } from "../agents/get-agent.ts";
+import { useTool } from "../agents/use-tool.ts";
+import type { Core } from "../context.ts";
+
+/** Where an image is asked for. */
+export interface ImagePlace {
+  readonly projectDir: string | undefined;
+  /** Of the manifest file; undefined when there is none. */
+  readonly manifestDigest: string | undefined;
+}
+
+/** An empty list of packages asks for an image, too: Debian with nothing besides. */
+export const wantsImage = ({ image, packages }: BoxSpec): boolean =>
+  image !== undefined || packages !== undefined;
+
+/** `base` is the reference by content; see `pinnedBase`. */
+export async function imageRecipe(
+  core: Core,
+  spec: BoxSpec,
+  place: ImagePlace,
+  base: string | undefined,
+): Promise<ImageRecipe> {
+  const { node, boxd } = core.ports.tools;
+  return {
+    ...(base === undefined ? {} : { base }),
+    packages: spec.packages ?? [],
+    tools: { node, boxd },
+    agent: await agentOf(core, spec),
+    ...(spec.agent.skills === undefined ? {} : { skills: spec.agent.skills }),
+    ...(place.manifestDigest === undefined ? {} : { manifest: place.manifestDigest }),
+    ...(place.projectDir === undefined ? {} : { projectDir: place.projectDir }),
+    warnings: spec.mcp.flatMap(fetchedAtStart),
+  };
+}
+
+async function agentOf(core: Core, { agent: { name, version } }: BoxSpec): Promise<ImageAgent> {
+  if (getAgent(core, name).install.kind === "none") return { name };
+  const { tool, dir } = await useTool(core, name, version);
+  const purl = purlOf(tool);
+  return {
+    name,
+    tool: { version: tool.version, digest: tool.digest, dir, ...(purl === undefined ? {} : { purl }) },
+  };
+}
+
+const purlOf = ({ source, package: name, version }: InstalledTool): string | undefined =>
+  name === undefined || source === "path"
+    ? undefined
+    : `pkg:${source}/${name.replace("@", "%40")}@${version}`;
+
+const fetchers = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker", "podman"];
+
+/** Such a server brings nothing that could be put into an image: what runs is decided when it starts. */
+function fetchedAtStart(server: McpServer): string[] {
+  if (server.transport !== "stdio") return [];
+  const program = server.command.split("/").at(-1) ?? "";
+  if (!fetchers.includes(program)) return [];
+  return [
+    `The MCP server "${server.name}" is fetched by ${program} when it starts, so it is not in the image.`,
+  ];
+}
+
+/** The content that the base stands for: as written, or as a lock file says; undefined while nobody has looked. */
+export async function pinnedBase(
+  core: Core,
+  reference: string,
+  { projectDir, manifestDigest }: ImagePlace,
+): Promise<string | undefined> {
+  const parsed = parseImageReference(reference);
+  if (parsed === undefined) throw invalid(reference);
+  if (parsed.digest !== undefined) return reference;
+  const digest = await core.ports.toolStore.pinnedImage(lockPlace({ projectDir, manifestDigest }), reference);
+  return digest === undefined ? undefined : formatImageReference({ name: parsed.name, digest });
+}
+
+/** A directory without a manifest is not made into a project by a flag; then this host's own lock remembers. */
+export const lockPlace = ({ projectDir, manifestDigest }: ImagePlace): string | undefined =>
+  manifestDigest === undefined ? undefined : projectDir;
+
+const invalid = (reference: string): AgentBoxError =>
+  new AgentBoxError("image.invalid", `${JSON.stringify(reference.slice(0, 120))} is no name of an image.`, {
+    hint: "Use a name such as debian:12, or with a digest: name@sha256:…",
+  });

@@ -1,0 +1,26 @@
+import { AgentBoxError } from "../../base/errors.ts";
+import type { BoxSpec, Isolation } from "../../contract/box.ts";
+import type { Core } from "../context.ts";
+import { isAtLeast } from "../choose-runtime.ts";
+import { type ImagePlace, imageRecipe, pinnedBase, wantsImage } from "./image-recipe.ts";
+
+/** Gives a new box the image of its manifest, by content. Building takes minutes, so it is asked for on its own. */
+export async function useImage(
+  core: Core,
+  spec: BoxSpec,
+  { tier }: Pick<Isolation, "tier">,
+  place: ImagePlace,
+): Promise<BoxSpec> {
+  if (!wantsImage(spec) || !isAtLeast(tier, "container")) return spec;
+  const base = spec.image === undefined ? undefined : await pinnedBase(core, spec.image, place);
+  if (spec.image !== undefined && base === undefined) throw notBuilt(spec);
+  const found = await core.ports.images.find(await imageRecipe(core, spec, place, base));
+  if (!found) throw notBuilt(spec);
+  return { ...spec, image: found.id };
+}
+
+const notBuilt = ({ agent }: BoxSpec): AgentBoxError =>
+  new AgentBoxError("image.not_built", `The image for ${agent.name} has not been built from this manifest.`, {
+    hint: "Build it: agentbox build",
+    facts: { agent: agent.name },
+  });

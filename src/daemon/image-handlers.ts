@@ -1,0 +1,20 @@
+/** Handlers of images. */
+import type { RouteName } from "../contract/api/routes.ts";
+import { buildImage } from "../core/images/build-image.ts";
+import { getImage, pruneImages, removeImage } from "../core/images/remove-images.ts";
+import type { Handlers } from "./handlers.ts";
+import { streamSteps } from "./step-stream.ts";
+
+type ImageRoute = Extract<RouteName, "listImages" | "buildImage" | "removeImage" | "pruneImages" | "getSbom">;
+
+export const imageHandlers: Pick<Handlers, ImageRoute> = {
+  listImages: async ({ deps }) => ({ images: [...(await deps.core.ports.images.list())] }),
+  buildImage: ({ deps: { core }, body, response }) =>
+    streamSteps({ core, response, what: "building an image", run: (how) => buildImage(core, body, how) }),
+  removeImage: async ({ deps, query }) => ({ image: await removeImage(deps.core, query.name) }),
+  pruneImages: ({ deps, body }) => pruneImages(deps.core, body),
+  async getSbom({ deps, query }) {
+    const { inputs } = await getImage(deps.core, query.name);
+    return { sbom: JSON.parse(await deps.core.ports.images.sbom(inputs)) as Record<string, unknown> };
+  },
+};
