@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { messageOf } from "../base/errors.ts";
+import { AgentBoxError, messageOf } from "../base/errors.ts";
 import type {
   BoxdConfig,
   ControlMethod,
@@ -9,6 +9,7 @@ import type {
   StreamOp,
 } from "../contract/link/messages.ts";
 import { boxPaths } from "../contract/box-paths.ts";
+import { findMissing } from "./artifacts.ts";
 import { boxEnv } from "./box-config.ts";
 import { linkProtocol } from "../contract/link/protocol.ts";
 import { Activity } from "./activity.ts";
@@ -46,6 +47,8 @@ export class Boxd {
   #sshAgent: { close(): unknown } | undefined;
   #hooks: HooksFile | undefined;
   #healthTimer: NodeJS.Timeout | undefined;
+  readonly #isWhole: boolean;
+  #isSealed = false;
   #isStopping = false;
 
   constructor(config: BoxdConfig, socketPath: string, onExit: () => void) {
@@ -61,9 +64,11 @@ export class Boxd {
       this.#healthSoon();
     });
     const boot = randomBytes(8).toString("hex");
+    const missing = findMissing(this.#config);
+    this.#isWhole = missing.length === 0;
     this.#control = new HostControl(
       socketPath,
-      { boot, version },
+      { boot, version, ...(this.#isWhole ? {} : { missing }) },
       {
         connected: () => this.#sendHealth(),
         request: (request) => this.#receive(request),
@@ -71,8 +76,12 @@ export class Boxd {
     );
   }
 
-  /** The network first: the host may run a command as soon as it hears of the box. */
+  /**
+   * The network first: the host may run a command as soon as it hears of the box. A box that lacks something only says
+   * so: nothing of the agent's ever runs in half of what was promised.
+   */
   async start(): Promise<void> {
+    if (!this.#isWhole) return this.#control.dial();
     if (this.#config.network) await this.#openNetwork(this.#config.network);
     if (this.#config.sshAgent) await this.#openSshAgent(this.#config.sshAgent);
     this.#control.dial();
@@ -81,6 +90,7 @@ export class Boxd {
 
   /** SECURITY: variables are kept in this process alone; a file is in a file system that has no disk. */
   async #putSecrets({ env, files }: HeldSecrets): Promise<void> {
+    if (this.#isSealed) throw new AgentBoxError("box.wrong_phase", "The box is sealed: its boot is over.");
     if (files.length > 0) {
       const { writeSecretFiles } = await import("./secret-files.ts");
       await writeSecretFiles(files);
@@ -168,6 +178,9 @@ export class Boxd {
       case "secrets.put":
         await this.#putSecrets(request.params);
         return {};
+      case "seal":
+        this.#isSealed = true;
+        return this.#health();
       case "network.ports":
         await this.#network?.setPorts(request.params.ports);
         return {};
@@ -236,6 +249,7 @@ export class Boxd {
       idleMs: this.#activity.idleMs,
       rssBytes: process.memoryUsage.rss(),
       processes: processIds().length,
+      isSealed: this.#isSealed,
       sessions: this.#sessions.statuses,
       services: this.#services.statuses,
     };

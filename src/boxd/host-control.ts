@@ -6,6 +6,13 @@ import { Connection } from "./connection.ts";
 
 const backoff = { firstMs: 50, maxMs: 5_000, random: Math.random };
 
+export interface HostControlIdentity {
+  readonly boot: string;
+  readonly version: string;
+  /** Paths of what was promised and is not there. */
+  readonly missing?: string[] | undefined;
+}
+
 export interface HostControlEvents {
   connected(): void;
   request(request: ControlRequest): void;
@@ -14,25 +21,23 @@ export interface HostControlEvents {
 /** The control connection, dialled again for ever: a host that is away does not stop the box. */
 export class HostControl {
   readonly #socketPath: string;
-  readonly #boot: string;
-  readonly #version: string;
+  readonly #identity: HostControlIdentity;
   readonly #events: HostControlEvents;
   #connection: Connection | undefined;
   #isWelcome = false;
   #attempt = 0;
   #isClosed = false;
 
-  constructor(socketPath: string, identity: { boot: string; version: string }, events: HostControlEvents) {
+  constructor(socketPath: string, identity: HostControlIdentity, events: HostControlEvents) {
     this.#socketPath = socketPath;
-    this.#boot = identity.boot;
-    this.#version = identity.version;
+    this.#identity = identity;
     this.#events = events;
   }
 
   dial(): void {
     const connection = new Connection(this.#socketPath);
     this.#connection = connection;
-    connection.send({ role: "control", protocol: linkProtocol, boot: this.#boot, version: this.#version });
+    connection.send({ role: "control", protocol: linkProtocol, ...this.#identity });
     connection.onFrame((frame) => this.#receive(frame));
     connection.onClose(() => this.#lost());
   }

@@ -52,6 +52,8 @@ export interface LinkListener {
 export interface BoxLink extends AsyncDisposable {
   readonly isConnected: boolean;
   readonly lastHealth: Health | undefined;
+  /** Paths of promised artifacts that boxd did not find; it starts nothing then. */
+  readonly missing: readonly string[];
   /** Resolves at the first control connection; rejects with box.unreachable after the time-out. */
   waitConnected(timeoutMs: number): Promise<void>;
   /** Opens a stream: asks over the control connection, waits until boxd dials back with the one-time id. */
@@ -71,6 +73,8 @@ export interface BoxLink extends AsyncDisposable {
   setPaused(isPaused: boolean): void;
   /** Hands over the secrets that the box holds; what it starts from then on has them, waiting services included. */
   putSecrets(secrets: HeldSecrets): Promise<void>;
+  /** Ends the boot, once: from now on the box takes no more secrets. Sealing twice does nothing. */
+  seal(): Promise<Health>;
   /** From now on boxd stands for the names of the policy on these ports. */
   setPorts(ports: readonly number[]): Promise<void>;
 }

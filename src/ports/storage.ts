@@ -5,6 +5,15 @@
 import type { BoxOwner } from "../contract/box.ts";
 import type { BoxDirs } from "./runtime.ts";
 
+export interface BoxDiskUse {
+  readonly home: number | undefined;
+  /** What of the home package managers have fetched and can fetch again. */
+  readonly caches: number | undefined;
+  readonly workspace: number | undefined;
+  readonly logs: number | undefined;
+  readonly review: number | undefined;
+}
+
 export interface BoxStorage {
   readonly boxesDir: string;
   /** Where the directories of a box are, whether or not they exist. */
@@ -27,6 +36,12 @@ export interface BoxStorage {
   list(): Promise<readonly string[]>;
   /** Bytes used by home and workspace. */
   usage(name: string): Promise<number>;
+  /** What a box takes on the disk, by part; a part that could not be counted in time is undefined. Links are not followed. */
+  measure(name: string, options: { readonly timeoutMs: number }): Promise<BoxDiskUse>;
+  /** The same for what all boxes of this installation share, such as the tool store. */
+  measureShared(options: {
+    readonly timeoutMs: number;
+  }): Promise<Readonly<Record<string, number | undefined>>>;
   /** Bytes free on the disk that holds the boxes. */
   freeBytes(): Promise<number>;
 }

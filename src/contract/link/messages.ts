@@ -9,6 +9,17 @@ import { MainSession, ServiceSpec } from "../box.ts";
  */
 export { linkProtocol } from "./protocol.ts";
 
+/** One thing that the manifest promises to be in the box. */
+export interface Artifact {
+  /** What it is for, as people are told. */
+  readonly what: string;
+  /** Absolute, or for a program a name that is looked for in the PATH. */
+  readonly path: string;
+  readonly kind: "program" | "file" | "directory";
+  /** The PATH that the program's own environment sets. */
+  readonly searchPath?: string | undefined;
+}
+
 /** The read-only file next to the socket from which boxd boots; what is not in it does not exist. */
 export interface BoxdConfig {
   protocol: number;
@@ -19,6 +30,8 @@ export interface BoxdConfig {
   /** Directories at the end of everybody's PATH. */
   path?: string[] | undefined;
   services: ServiceSpec[];
+  /** boxd looks for these before anything starts; with one of them missing nothing does. */
+  artifacts?: readonly Artifact[] | undefined;
   /** TCP ports on which boxd stands for the names of the policy; without it the box has no way out. */
   network?: { ports: number[] } | undefined;
   /** Services wait until the host has sent the secrets that the box holds. SECURITY: this file has none of them. */
@@ -35,6 +48,8 @@ export const Hello = z.discriminatedUnion("role", [
     /** New at every boot of boxd, so that the host can tell a reconnect from a restart. */
     boot: z.string().max(64),
     version: z.string().max(64),
+    /** Paths of the promised artifacts that are not there. */
+    missing: z.array(z.string().max(4096)).max(1024).optional(),
   }),
   z.strictObject({ role: z.literal("stream"), protocol: z.int(), id: z.string().max(64) }),
   /** A way out, asked for by a program in the box. After this frame the bytes are the program's own. */
@@ -173,6 +188,7 @@ export type ControlRequest =
   | { type: "request"; id: number; method: "health"; params: Record<string, never> }
   | { type: "request"; id: number; method: "network.ports"; params: { ports: number[] } }
   | { type: "request"; id: number; method: "secrets.put"; params: HeldSecrets }
+  | { type: "request"; id: number; method: "seal"; params: Record<string, never> }
   | { type: "request"; id: number; method: "shutdown"; params: { graceMs: number } };
 export type ControlMethod = Extract<ControlRequest, { type: "request" }>["method"];
 
@@ -206,6 +222,8 @@ export const Health = z.strictObject({
   idleMs: z.number(),
   rssBytes: z.number(),
   processes: z.int(),
+  /** The boot is over: nothing that belongs to it is taken any more. */
+  isSealed: z.boolean().default(false),
   sessions: z.array(SessionStatus).max(256),
   services: z.array(ServiceStatus).max(256),
 });

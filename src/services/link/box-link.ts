@@ -32,6 +32,7 @@ const inputMs = 30_000;
 const shutdownSlackMs = 5_000;
 const maxPending = 64;
 
+type ControlHello = Extract<Hello, { role: "control" }>;
 type GateHello = Extract<Hello, { role: "gate" }>;
 
 export interface HostBoxLinkOptions {
@@ -58,6 +59,7 @@ export class HostBoxLink implements BoxLink {
   #server: Server | undefined;
   #control: ControlConnection | undefined;
   #boot: string | undefined;
+  #missing: readonly string[] = [];
   #health: Health | undefined;
   #isPaused = false;
   #isDisposed = false;
@@ -76,6 +78,10 @@ export class HostBoxLink implements BoxLink {
 
   get isConnected(): boolean {
     return this.#control !== undefined;
+  }
+
+  get missing(): readonly string[] {
+    return this.#missing;
   }
 
   get lastHealth(): Health | undefined {
@@ -190,6 +196,11 @@ export class HostBoxLink implements BoxLink {
     await this.#connected().request("secrets.put", secrets, requestMs);
   }
 
+  async seal(): Promise<Health> {
+    this.#health = this.#checked(Health, await this.#connected().request("seal", {}, requestMs));
+    return this.#health;
+  }
+
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#control?.setPaused(isPaused);
@@ -218,7 +229,7 @@ export class HostBoxLink implements BoxLink {
     if (hello.protocol !== linkProtocol) {
       return this.#refuse(socket, `protocol ${hello.protocol}, this host speaks ${linkProtocol}`);
     }
-    if (hello.role === "control") return this.#greetControl(socket, hello.boot);
+    if (hello.role === "control") return this.#greetControl(socket, hello);
     const expected = hello.role === "stream" ? this.#expected.get(hello.id) : undefined;
     if (hello.role !== "stream" || !expected) return socket.violate("a stream that nobody asked for");
     this.#expected.delete(hello.id);
@@ -246,7 +257,7 @@ export class HostBoxLink implements BoxLink {
     listener.gate({ socket: raw, via, host, port, program });
   }
 
-  #greetControl(socket: FrameSocket, boot: string): void {
+  #greetControl(socket: FrameSocket, { boot, missing = [] }: ControlHello): void {
     // SECURITY: everything in the box can dial; the agent must not take boxd's place while boxd lives.
     if (this.#control) return this.#refuse(socket, "a second control connection");
     const { clock, listener } = this.#options;
@@ -258,6 +269,7 @@ export class HostBoxLink implements BoxLink {
     socket.send({ type: "welcome", protocol: linkProtocol });
     const isReconnect = this.#boot === boot;
     this.#boot = boot;
+    this.#missing = missing;
     for (const wake of this.#waiters) wake();
     listener.connected?.(boot, isReconnect);
   }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ServiceSpec } from "../../contract/box.ts";
-import type { ExecOp, StreamOp, StreamOutput } from "../../contract/link/messages.ts";
+import type { Artifact, ExecOp, StreamOp, StreamOutput } from "../../contract/link/messages.ts";
 import { linkProtocol } from "../../contract/link/protocol.ts";
 import { systemClock, systemIds } from "../../host/clock.ts";
 import { silentLogger } from "../../host/logger.ts";
@@ -37,6 +37,7 @@ export async function removeBuild(): Promise<void> {
 export interface BoxOptions {
   readonly services?: readonly ServiceSpec[];
   readonly awaitsSecrets?: boolean;
+  readonly artifacts?: readonly Artifact[];
   readonly listener?: LinkListener;
   /** Below the box's directory. */
   readonly sshAgent?: string;
@@ -93,6 +94,7 @@ export class FixtureBox implements AsyncDisposable {
         env: { HOME: this.dir, FROM_CONFIG: "yes" },
         services: [...(this.#options.services ?? [])],
         awaitsSecrets: this.#options.awaitsSecrets,
+        artifacts: this.#options.artifacts,
         sshAgent: this.sshAgent === undefined ? undefined : { socket: this.sshAgent, knownHosts: "a key\n" },
       },
       listener: this.#options.listener ?? {},

@@ -12,12 +12,10 @@
 import { access, readdir, rmdir, statfs } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
-import { printable } from "../../base/printable.ts";
 import { BoxName, type BoxOwner, boxPaths } from "../../contract/box.ts";
 import { ensureDirectory, pathKind, writeFileAtomic } from "../../host/files.ts";
-import { run } from "../../host/run.ts";
 import type { BoxDirs } from "../../ports/runtime.ts";
-import type { BoxStorage } from "../../ports/storage.ts";
+import type { BoxDiskUse, BoxStorage } from "../../ports/storage.ts";
 import {
   createDiskImage,
   mountDiskImage,
@@ -26,6 +24,7 @@ import {
   unmountBelow,
 } from "./disk-image.ts";
 import type { DiskLimit } from "./disk-image.ts";
+import { diskUsage, measureEach } from "./disk-usage.ts";
 import { mountsBelow } from "./mount-table.ts";
 import { removeBoxTree } from "./remove-box-tree.ts";
 
@@ -33,21 +32,35 @@ export interface StorageOptions {
   readonly boxesDir: string;
   /** Whether boxes have owners of their own, and disks can be mounted. */
   readonly isRoot: boolean;
+  /** Files and directories beside those of the boxes, by what they are called in `agentbox df`. */
+  readonly shared?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-export async function openStorage({ boxesDir, isRoot }: StorageOptions): Promise<BoxStorage> {
+export async function openStorage(options: StorageOptions): Promise<BoxStorage> {
+  const { boxesDir, isRoot } = options;
   await ensureDirectory(boxesDir, { mode: isRoot ? 0o711 : 0o700 });
-  return new HostStorage(boxesDir, isRoot, await probeDiskLimit(isRoot, boxesDir));
+  return new HostStorage(options, await probeDiskLimit(isRoot, boxesDir));
 }
+
+/**
+ * Where npm, pip and most others, cargo and go keep what they have fetched. SECURITY: single names, because du follows
+ * no link that it is given, but would follow one on the way.
+ */
+const cachesInHome = [".npm", ".cache", ".cargo", "go"];
+
+const sumOf = (parts: readonly (number | undefined)[]): number | undefined =>
+  parts.reduce((all, one) => (all === undefined || one === undefined ? undefined : all + one), 0);
 
 class HostStorage implements BoxStorage {
   readonly boxesDir: string;
   readonly #isRoot: boolean;
+  readonly #shared: NonNullable<StorageOptions["shared"]>;
   readonly #limit: DiskLimit;
 
-  constructor(boxesDir: string, isRoot: boolean, limit: DiskLimit) {
+  constructor({ boxesDir, isRoot, shared = {} }: StorageOptions, limit: DiskLimit) {
     this.boxesDir = boxesDir;
     this.#isRoot = isRoot;
+    this.#shared = shared;
     this.#limit = limit;
   }
 
@@ -131,6 +144,32 @@ class HostStorage implements BoxStorage {
     return await diskUsage([home, workspace]);
   }
 
+  async measure(name: string, { timeoutMs }: { timeoutMs: number }): Promise<BoxDiskUse> {
+    const { home, workspace } = this.dirs(name);
+    const review = this.reviewDir(name);
+    const logs = join(this.#root(name), "logs");
+    const caches = cachesInHome.map((directory) => join(home, directory));
+    // What du has counted once it does not count again: first the caches, then the rest of the home.
+    const bytes = await measureEach([...caches, home, workspace, logs, review], timeoutMs);
+    return {
+      home: sumOf([...caches, home].map((path) => bytes.get(path))),
+      caches: sumOf(caches.map((path) => bytes.get(path))),
+      workspace: bytes.get(workspace),
+      logs: bytes.get(logs),
+      review: bytes.get(review),
+    };
+  }
+
+  async measureShared({ timeoutMs }: { timeoutMs: number }): Promise<Record<string, number | undefined>> {
+    const bytes = await measureEach(Object.values(this.#shared).flat(), timeoutMs);
+    return Object.fromEntries(
+      Object.entries(this.#shared).map(([name, paths]) => [
+        name,
+        sumOf(paths.map((path) => bytes.get(path))),
+      ]),
+    );
+  }
+
   async freeBytes(): Promise<number> {
     const { bavail, bsize } = await statfs(this.boxesDir);
     return bavail * bsize;
@@ -167,18 +206,4 @@ class HostStorage implements BoxStorage {
       hint: "Names are lower-case words joined by hyphens, such as team-app-backend.",
     });
   }
-}
-
-/**
- * SECURITY: du follows no links and stays on one file system. Directories that a box has closed are not counted for
- * a person's daemon; du then fails, but still prints the sum of the rest.
- */
-async function diskUsage(directories: readonly string[]): Promise<number> {
-  const { stdout, stderr } = await run(["du", "-sx", "--block-size=1", "--", ...directories], {
-    timeoutMs: 30_000,
-  });
-  const sums = [...stdout.matchAll(/^(\d+)\t/gm)].map(([, digits]) => Number(digits));
-  if (sums.length === directories.length) return sums.reduce((sum, bytes) => sum + bytes, 0);
-  const why = printable(stderr.trim().split("\n").at(-1) ?? "");
-  throw new AgentBoxError("file.failed", `The space used by a box could not be measured: ${why}`);
 }

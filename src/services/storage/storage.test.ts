@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { run, runOk } from "../../host/run.ts";
 import { openStorage } from "./index.ts";
 import { mountsBelow } from "./mount-table.ts";
@@ -144,6 +144,46 @@ describe("storage", () => {
     await writeFile(join(home, "mine"), Buffer.alloc(1 << 20, 1));
     expect((await storage.usage("counted")) - before).toBe(1 << 20);
     expect(before).toBeLessThan(1 << 20);
+  });
+
+  it("counts each part of a box, and what boxes share, by itself", async () => {
+    const shared = { tools: [join(dir, "tools")], records: [join(dir, "state"), join(dir, "state-wal")] };
+    const storage = await openStorage({ boxesDir, isRoot, shared });
+    const { home } = await storage.create("parts", { owner });
+    await writeFile(join(dir, "big"), Buffer.alloc(8 << 20, 1));
+    await symlink(join(dir, "big"), join(home, "big"));
+    const empty = await storage.measure("parts", { timeoutMs: 10_000 });
+    expect(empty).toMatchObject({ logs: 0, review: 0 });
+    await writeFile(join(home, "mine"), Buffer.alloc(1 << 20, 1));
+    await mkdir(join(boxesDir, "parts/logs"));
+    await writeFile(join(boxesDir, "parts/logs/main"), Buffer.alloc(2 << 20, 1));
+    const counted = await storage.measure("parts", { timeoutMs: 10_000 });
+    expect(counted.home! - empty.home!).toBe(1 << 20);
+    expect([empty.caches, counted.caches]).toEqual([0, 0]);
+    await mkdir(join(home, ".npm"));
+    await writeFile(join(home, ".npm/fetched"), Buffer.alloc(1 << 20, 1));
+    await symlink(dir, join(home, ".cargo"));
+    const cached = await storage.measure("parts", { timeoutMs: 10_000 });
+    expect(cached.caches! - (1 << 20)).toBeLessThan(64 << 10);
+    expect(cached.home! - counted.home!).toBeGreaterThanOrEqual(1 << 20);
+    expect(cached.home! - counted.home!).toBeLessThan(2 << 20);
+    expect(counted.workspace).toBe(empty.workspace);
+    expect(counted.logs).toBeGreaterThanOrEqual(2 << 20);
+
+    await writeFile(join(dir, "state"), Buffer.alloc(1 << 20, 1));
+    const found = await storage.measureShared({ timeoutMs: 10_000 });
+    expect(found).toEqual({ tools: 0, records: 1 << 20 });
+  });
+
+  it("gives up counting in time, and says so", async () => {
+    const storage = await openStorage({ boxesDir, isRoot });
+    const { home } = await storage.create("endless", { owner });
+    await runOk(["sh", "-c", "seq 20000 | xargs touch"], { cwd: home });
+    expect((await storage.measure("endless", { timeoutMs: 30_000 })).home).toBeGreaterThan(0);
+    // On a busy machine the time-out may come late, and the count be done.
+    await vi.waitFor(async () => {
+      expect((await storage.measure("endless", { timeoutMs: 1 })).home).toBeUndefined();
+    }, 10_000);
   });
 });
 

@@ -1,0 +1,35 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { boxPaths } from "../contract/box-paths.ts";
+import type { Artifact, BoxdConfig } from "../contract/link/messages.ts";
+import { boxEnv } from "./box-config.ts";
+
+/** Paths of what the host promises to be in this box and is not. Looks only: nothing is run to find out. */
+export function findMissing(config: BoxdConfig): string[] {
+  return (config.artifacts ?? []).filter((artifact) => !isThere(artifact, config)).map(({ path }) => path);
+}
+
+function isThere({ path, kind, searchPath }: Artifact, config: BoxdConfig): boolean {
+  if (isAbsolute(path)) return isOfKind(path, kind);
+  const { PATH = "" } = boxEnv(config, searchPath === undefined ? {} : { PATH: searchPath });
+  const directories = PATH.split(":").filter((directory) => directory !== "");
+  // What comes from the box's own files may be made later; only what is part of its system is promised.
+  return directories.some((directory) => isOwnPlace(directory) || isOfKind(join(directory, path), kind));
+}
+
+/** A relative directory in a PATH is one of the workspace. */
+const isOwnPlace = (directory: string): boolean =>
+  !isAbsolute(directory) ||
+  [boxPaths.workspace, boxPaths.home].some((own) => directory === own || directory.startsWith(`${own}/`));
+
+function isOfKind(path: string, kind: Artifact["kind"]): boolean {
+  try {
+    const stats = statSync(path);
+    if (kind === "directory") return stats.isDirectory();
+    if (!stats.isFile()) return false;
+    accessSync(path, kind === "program" ? constants.X_OK : constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
