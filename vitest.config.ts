@@ -1,4 +1,7 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** Tests beside the source that start git, npm or pip many times over: as quick as those programs are. */
+const withPrograms = ["src/services/{merge,review,tool-store,workspace}/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -7,7 +10,15 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/*.test.ts", "test/model/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...withPrograms],
           testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "programs",
+          include: withPrograms,
+          testTimeout: 60_000,
         },
       },
       {

@@ -6,9 +6,14 @@ import { execInBox, lastLine } from "./exec-in-box.ts";
 
 const timeoutMs = 30 * 60_000;
 
-/** Constant; the address is an argument. A box that was stopped half-way begins again. */
+/**
+ * Constant; the address is an argument. A box that was stopped half-way begins again; one that was made from a
+ * checkpoint has all of it already.
+ */
 const script = `
-cd ${boxPaths.workspace} && find . -mindepth 1 -delete && exec git clone --quiet --no-hardlinks -- "$1" .
+cd ${boxPaths.workspace} || exit
+if GIT_DIR=.git git rev-parse -q --verify refs/agentbox/restored >/dev/null 2>&1; then exit 0; fi
+find . -mindepth 1 -delete && exec git clone --quiet --no-hardlinks -- "$1" .
 `;
 
 /** Git in the box fetches the repository, so that its host is judged by the box's policy like any other. */

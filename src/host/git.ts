@@ -54,6 +54,9 @@ const baseEnv = {
   GIT_LFS_SKIP_SMUDGE: "1",
   GIT_OPTIONAL_LOCKS: "0",
   GIT_TERMINAL_PROMPT: "0",
+  // Git takes memory for each object and gives it back, and libc asks the kernel for it each time: half of all the time.
+  MALLOC_TOP_PAD_: String(4 << 20),
+  MALLOC_TRIM_THRESHOLD_: String(32 << 20),
 };
 
 /** As variables, because `-c a.b=c.d=x` would be cut at the first "=", which a hostile name may contain. */

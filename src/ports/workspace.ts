@@ -6,6 +6,8 @@ export interface PreparedWorkspace {
   readonly baseCommit?: string | undefined;
   /** Uncommitted paths of the source that were not carried in. */
   readonly leftBehind: number;
+  /** Where the source has other repositories in it, which a clone of it does not bring along. */
+  readonly emptySubmodules?: readonly string[];
 }
 
 export interface Workspaces {

@@ -2,14 +2,17 @@
 import { expect, it } from "vitest";
 import type { Review } from "../../src/contract/review/review.ts";
 import { makeGitSite } from "../support/internet-sites.ts";
-import { expectDenied, onNetwork, shell } from "../support/network-ground.ts";
+import { expectDenied, type NetworkGround, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
 
 const url = "https://git.test/repo.git";
 
-onNetwork("a repository by its address", (ground) => {
+const prepare = ({ network }: NetworkGround) => makeGitSite(network.directory);
+
+onNetwork("a repository by its address", cases, { prepare });
+
+function cases(ground: NetworkGround): void {
   it("is cloned in the box, worked on and reviewed", async () => {
-    const { daemon, network } = ground;
-    await makeGitSite(network.directory);
+    const { daemon } = ground;
     const made = await daemon.cli(["create", "shell", "--name", "from-url", "--repo", url, "--start"]);
     expect(made.code, made.stderr).toBe(0);
     expect((await shell(daemon, "from-url", "cat hello && echo mine > mine")).code).toBe(0);
@@ -18,6 +21,23 @@ onNetwork("a repository by its address", (ground) => {
     expect(review.summary.hostsReached).toEqual(["git.test"]);
     const merged = await daemon.cli(["merge", "from-url"]);
     expect(merged.stderr).toContain("review.unavailable");
+  }, 60_000);
+
+  it("becomes a box of its own with all of its history, where only the work since then counts", async () => {
+    const { daemon } = ground;
+    const made = await daemon.cli(["create", "shell", "--name", "origin", "--repo", url, "--start"]);
+    expect(made.code, made.stderr).toBe(0);
+    const work =
+      "echo mine > mine && git add -A && git -c user.name=a -c user.email=a@b commit -qm mine && echo loose > loose";
+    expect((await shell(daemon, "origin", work)).code).toBe(0);
+    expect((await daemon.cli(["checkpoints", "origin", "--fork", "forked"])).code).toBe(0);
+    // Nothing is fetched again.
+    expect((await daemon.cli(["start", "forked"])).code).toBe(0);
+    const told = await shell(daemon, "forked", "git log --format=%s && git status --porcelain && cat hello");
+    expect(told.stdout).toBe("mine\nHello\n?? loose\nhello from the internet\n");
+    expect(await recordsOf(daemon, "forked")).toEqual([]);
+    const review = await daemon.json<Review>(["diff", "forked"]);
+    expect(review.changes.map(({ kind, path }) => `${kind} ${path}`)).toEqual(["added loose", "added mine"]);
   }, 60_000);
 
   it("is not cloned from a host that the policy does not name, and nothing of the box stays", async () => {
@@ -38,4 +58,4 @@ onNetwork("a repository by its address", (ground) => {
       });
     },
   );
-});
+}

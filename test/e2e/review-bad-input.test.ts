@@ -245,7 +245,7 @@ describe("bad input to a review", () => {
   ])("of a box with a git of its own that sends $name", async ({ name, body }) => {
     const project = await makeProject(daemon);
     const box = `sends-${name}`;
-    const fake = `#!/bin/sh\ncase "$1" in bundle) ${body};; esac\nexec /usr/bin/git "$@"`;
+    const fake = `#!/bin/sh\ncase "$1" in bundle|pack-objects) ${body};; esac\nexec /usr/bin/git "$@"`;
     await working(
       daemon,
       project,

@@ -1,5 +1,7 @@
 import type { Box } from "../../contract/box.ts";
 import { noNetwork } from "../../contract/network/policy.ts";
+import type { BoxLink } from "../../ports/link.ts";
+import type { ReviewRepository } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
 import { raiseBox } from "../create-box.ts";
 import { withoutSecretRules } from "../policy/secret-rules.ts";
@@ -7,6 +9,8 @@ import { removeBox } from "../remove-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { restoreInto } from "./restore-checkpoint.ts";
 import type { ReviewSubject } from "./read-review.ts";
+import { baseOf } from "./review-of.ts";
+import { takeFrom } from "./take-checkpoint.ts";
 
 /** A box of its own with the state of a checkpoint in it, under the policy and limits of the box it came from. */
 export async function forkBox(
@@ -14,21 +18,23 @@ export async function forkBox(
   { box, repository, to }: ReviewSubject,
   { name, keepsAgent }: { readonly name: string; readonly keepsAgent: boolean },
 ): Promise<Box> {
-  const { network, projectDir, manifestDigest, isolation, spec } = box;
-  const plain: Box["spec"]["workspace"] = { mode: "empty", carry: "none" };
+  const { network, projectDir, manifestDigest, isolation } = box;
+  const { model, ...spec } = box.spec;
   const fork = await raiseBox(core, {
     name,
     spec: {
       ...spec,
       agent: keepsAgent ? spec.agent : { name: "shell", args: [], autonomy: "full", options: {} },
       workspace:
-        spec.workspace.mode === "clone" && spec.workspace.url === undefined
+        spec.workspace.mode === "clone"
           ? { ...spec.workspace, carry: "none" }
-          : plain,
+          : { mode: "empty", carry: "none" },
       services: keepsAgent ? spec.services : [],
       // SECURITY: a check runs what the agent wrote, where nobody looks on. A person agreed that the agent uses the
       // secrets, not that whatever its tests start does; a check that needs one would also be a check of the world.
       secrets: keepsAgent ? spec.secrets : [],
+      // The keys of models are secrets, too.
+      ...(keepsAgent && model !== undefined ? { model } : {}),
     },
     isolation,
     main: undefined,
@@ -41,12 +47,30 @@ export async function forkBox(
     isStarted: false,
   });
   try {
-    await withLink(core, fork.name, (made, link) => restoreInto(made, link, repository, to));
+    await withLink(core, fork.name, async (made, link) => {
+      const { mode, url } = spec.workspace;
+      const isLasting = keepsAgent && (mode !== "clone" || url !== undefined);
+      if (isLasting)
+        await beginWith(core, made, link, { repository, commit: await baseOf(core, box, repository) });
+      await restoreInto(made, link, repository, to);
+      if (isLasting) await takeFrom(core, made, link, { reason: "restore" });
+    });
     return await sameBase(core, fork.name, box);
   } catch (error) {
     await removeBox(core, fork.name, { force: true });
     throw error;
   }
+}
+
+/** What no commit of the project's stands for is put there first, so that the fork's work is what came after it. */
+async function beginWith(
+  core: Core,
+  fork: Box,
+  link: BoxLink,
+  { repository, commit }: { readonly repository: ReviewRepository; readonly commit: string },
+): Promise<void> {
+  await restoreInto(fork, link, repository, commit);
+  await takeFrom(core, fork, link, { reason: "base" });
 }
 
 /** The person may have gone on meanwhile: what the fork did is what it did since its origin's base, not since theirs. */

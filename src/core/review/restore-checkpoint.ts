@@ -15,11 +15,11 @@ const timeoutMs = 10 * 60_000;
 
 /**
  * $1: "git" or "plain". $2: the base, which is a commit of its own; every other checkpoint lies on top of one. The bundle
- * comes on stdin. A constant: nothing that varies is part of it.
+ * comes on stdin. $3: the branch, for a workspace that has no repository yet. A constant: nothing that varies is part of it.
  */
 const script = `
 set -e
-mode=$1; base=$2
+mode=$1; base=$2; branch=$3
 cd ${boxPaths.workspace}
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
 # Hooks of the repository could refuse this, or take it for something a person does.
@@ -33,6 +33,9 @@ if [ "$mode" = plain ]; then
   own=${boxPaths.home}/.agentbox/work.git
   [ -f "$own/HEAD" ] || git init -q --bare "$own"
   export GIT_DIR="$own" GIT_WORK_TREE=${boxPaths.workspace}
+elif [ ! -e .git ]; then
+  git init -q
+  git symbolic-ref HEAD "refs/heads/$branch"
 fi
 git fetch -q --no-tags "$file" '+refs/agentbox/checkpoint:refs/agentbox/restored'
 head=$(git rev-parse refs/agentbox/restored)
@@ -71,7 +74,7 @@ export async function restoreInto(
   commit: string,
 ): Promise<void> {
   const mode = box.spec.workspace.mode === "clone" ? "git" : "plain";
-  const argv = ["/bin/sh", "-c", script, "restore", mode, repository.base];
+  const argv = ["/bin/sh", "-c", script, "restore", mode, repository.base, `agentbox/${box.name}`];
   const restore = (isWhole: boolean) =>
     execInBox(link, { argv, timeoutMs, input: repository.bundle(commit, { isWhole }) });
   if ((await restore(false)).code === 0) return;

@@ -40,6 +40,11 @@ async function* reachable(
   except: readonly string[],
 ): AsyncGenerator<string, void> {
   const stdin = [...from, ...except.map((id) => `^${id}`), ""].join("\n");
-  const args = ["rev-list", "--objects", "--no-object-names", "--stdin"];
-  for await (const line of splitBytes(git.stream(args, { stdin }), "\n")) yield line.toString("latin1");
+  // What any of the exceptions holds is left out, and not only what the commits that these descend from do.
+  const args = ["rev-list", "--objects-edge-aggressive", "--no-object-names", "--stdin"];
+  for await (const line of splitBytes(git.stream(args, { stdin }), "\n")) {
+    const id = line.toString("latin1");
+    // A commit at the edge is named with a sign.
+    if (!id.startsWith("-")) yield id;
+  }
 }

@@ -210,8 +210,9 @@ it("leaves submodules as links with their addresses, and LFS files as pointers",
   await put(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
   await put("big.bin", pointer);
   commitAll("more");
-  const { target, leftBehind } = await prepare({ carry: "dirty" });
+  const { target, leftBehind, emptySubmodules } = await prepare({ carry: "dirty" });
   expect(leftBehind).toBe(0);
+  expect(emptySubmodules).toEqual(["lib"]);
   expect(plain(["ls-files", "-s", "lib"], { cwd: target })).toMatch(/^160000 /);
   expect(await readdir(join(target, "lib"))).toEqual([]);
   expect(await readFile(join(target, ".gitmodules"), "utf8")).toContain("https://example.com/library.git");
@@ -221,4 +222,21 @@ it("leaves submodules as links with their addresses, and LFS files as pointers",
   // A submodule is a source of its own as well.
   const own = await prepare({ source: join(source, "lib") });
   expect(own.baseCommit).toBe(plain(["rev-parse", "HEAD"], { cwd: join(source, "lib") }).trim());
+  expect(own.emptySubmodules).toEqual([]);
+});
+
+it.each([
+  {
+    what: "names what is no submodule",
+    text: '[submodule "a"]\n\tpath = a.txt\n[submodule "b"]\n\tpath = :(top)*\n',
+  },
+  { what: "cannot be read", text: "[submodule\n" },
+  {
+    what: "is too long for a command line",
+    text: `[submodule "x"]\n${"\tpath = x/y/z/x/y/z/x/y/z/x/y/z\n".repeat(50_000)}`,
+  },
+])("finds no submodules in a list that $what", async ({ text }) => {
+  await ground.put(".gitmodules", text);
+  ground.commitAll("more");
+  expect((await ground.prepare()).emptySubmodules).toEqual([]);
 });

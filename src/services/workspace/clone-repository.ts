@@ -17,6 +17,7 @@ import {
   readSourceRefs,
   writeRefs,
 } from "./source-history.ts";
+import { listSubmodules } from "./submodules.ts";
 import { carryUncommitted, listUncommitted } from "./uncommitted.ts";
 
 export interface CloneOptions {
@@ -50,7 +51,10 @@ export async function cloneRepository(options: CloneOptions): Promise<PreparedWo
     refs.head === undefined ? undefined : checkOut(gitDir, target, env),
   ]);
   await dropForeignBoundaries(gitDir);
-  const base = refs.head === undefined ? {} : { baseCommit: refs.head };
+  const base =
+    refs.head === undefined
+      ? {}
+      : { baseCommit: refs.head, emptySubmodules: await listSubmodules(gitDir, target) };
   if (options.carry === "none" || repository.top === undefined)
     return { ...base, leftBehind: uncommitted.length };
   return { ...base, leftBehind: await carryUncommitted(uncommitted, repository.top, target, limits) };
