@@ -1,5 +1,6 @@
-// `npm test [-- filter]`: unit tests first, then those that start real boxes. Every test that did not run is listed
+// `npm test [-- filter]`: unit tests first, then those that start programs, then those with real boxes. Every test that did not run is listed
 // by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
+// AGENTBOX_TEST_ENGINES=all installs the container engines that some tests start for themselves.
 //
 //   --no-skips-except FILE   a skip that FILE does not name (lines "test name | reason") is a failure
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -14,7 +15,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     "no-skips-except": { type: "string" },
-    project: { type: "string", multiple: true, default: ["unit", "system"] },
+    project: { type: "string", multiple: true, default: ["unit", "programs", "system"] },
     testNamePattern: { type: "string", short: "t" },
   },
 });
@@ -41,6 +42,18 @@ const neededPrograms = {
   "secret-tool": "libsecret-tools",
   "gnome-keyring-daemon": "gnome-keyring",
   "dbus-run-session": "dbus",
+};
+
+/** Container engines and what they need, installed on request only: on a person's machine that is the person's choice. */
+const enginePrograms = {
+  dockerd: "docker.io",
+  podman: "podman",
+  crun: "crun",
+  runsc: "runsc",
+  newuidmap: "uidmap",
+  slirp4netns: "slirp4netns",
+  "fuse-overlayfs": "fuse-overlayfs",
+  mmdebstrap: "mmdebstrap",
 };
 
 async function runProject(project, directory) {
@@ -83,8 +96,11 @@ function readAllowedSkips(file) {
   return new Set(entries.map((line) => line.split("|")[0].trim()));
 }
 
-const installed = await ensurePrograms(neededPrograms);
-if (!installed.isInstalled) console.log(`${installed.reason}\nTests that need them are skipped.\n`);
+const wantedPrograms = [neededPrograms, process.env.AGENTBOX_TEST_ENGINES === "all" ? enginePrograms : {}];
+for (const programs of wantedPrograms) {
+  const { isInstalled, reason } = await ensurePrograms(programs);
+  if (!isInstalled) console.log(`${reason}\nTests that need them are skipped.\n`);
+}
 
 const directory = mkdtempSync(join(tmpdir(), "agentbox-test-"));
 const reports = [];

@@ -68,6 +68,20 @@ describe("a secret that the box holds itself", () => {
     expect((await printenv("early")).output).toBe(`${canary}\n`);
   });
 
+  it("is not given twice to a boot that was sealed when its daemon was killed", async () => {
+    await agree();
+    await make("a-box");
+    // As the daemon leaves it when it is killed after the seal and before the record.
+    const box = await core.getBox("a-box");
+    await core.commit({ update: { ...box, state: { phase: "starting", sinceMs: 1 } }, events: [] });
+    await core[Symbol.asyncDispose]();
+    await open();
+    expect((await core.getBox("a-box")).state.phase).toBe("running");
+    expect((await printenv("a-box")).output).toBe(`${canary}\n`);
+    const used = await host.store.listEvents({ limit: 100, type: "secret.used" });
+    expect(used).toHaveLength(1);
+  });
+
   it("is on no disk of the host, in no event and in no record", async () => {
     await agree();
     await make("a-box");

@@ -27,6 +27,30 @@ afterEach(async () => {
 const phaseOf = async (name: string) => (await host.store.findBox(name))?.state.phase;
 const main = { terminal: false, cols: 80, rows: 24 } as const;
 
+describe("a runtime that is away", () => {
+  it("keeps the daemon from nothing, and is caught up with when it is back", async () => {
+    await createOn(core, { name: "a-box" });
+    const runtime = await core.ports.runtimes.get("memory");
+    await core[Symbol.asyncDispose]();
+    let isAway = true;
+    const module = {
+      ...host.module,
+      open: (options: { boxesDir: string }) =>
+        isAway ? Promise.reject(new Error("away")) : host.module.open(options),
+    };
+    core = await openTestCore({ ...host, module });
+    await reconcile(core);
+    // As it was written down: nobody could look.
+    expect(await phaseOf("a-box")).toBe("running");
+    await expect(stopBox(core, "a-box")).rejects.toThrow("away");
+    expect(core.live.has("a-box")).toBe(false);
+    isAway = false;
+    await core.ports.runtimes.get(runtime.name);
+    await waitFor("it is adopted", async () => core.live.has("a-box"));
+    expect((await captureExec(core, "a-box", ["echo", "hello"])).stdout).toBe("hello\n");
+  });
+});
+
 describe("a box", () => {
   it("goes through its life, and the log tells it", async () => {
     await createOn(core, { name: "a-box", start: false });

@@ -111,7 +111,7 @@ export function manifestFromFlags(
       run: said({ tokens: args.integer("budget-tokens"), usd: parseNumber(args, "budget-usd") }),
     }),
     workspace: said({ mode: args.text("workspace"), carry: args.text("carry"), url: args.text("repo") }),
-    runtime: said({ name: args.text("runtime") }),
+    runtime: said({ name: args.text("runtime"), tier: args.text("tier") }),
     resources: said({
       memory: args.text("memory"),
       cpus: parseNumber(args, "cpus"),

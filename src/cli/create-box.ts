@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { isAgentBoxError } from "../base/errors.ts";
 import type { Client } from "../client/index.ts";
+import type { RouteBodyInput } from "../contract/api/routes.ts";
 import type { CreateBoxInput, CreatedBox } from "../contract/api/schemas.ts";
 import { readHostVariable } from "../host/env.ts";
 import { homePaths } from "../host/home.ts";
 import { asksByDefault } from "./asks-by-default.ts";
 import { manifestFromFlags } from "./box-request.ts";
 import type { CommandContext } from "./command.ts";
+import { buildWithProgress } from "./build-image.ts";
 import { findManifest } from "./find-manifest.ts";
 import { installMissing } from "./install-agent.ts";
 import { withProgress } from "./render/progress.ts";
@@ -53,21 +55,49 @@ export async function createBox(
     ...(trust === undefined ? {} : { trust }),
   };
   const make = () => withProgress(screen, "Making the box", () => client.createBox(input));
-  return withTrust(context, client, project, () => withInstall(context, client, make));
+  return withTrust(context, client, project, () => withInstall(context, client, imageRequestOf(input), make));
 }
 
-/** An agent that is missing is installed first, once, unless somebody does not want that. */
-async function withInstall<T>(
+type ImageRequest = RouteBodyInput<"buildImage">;
+
+/** What the image of a box is made from is part of what the box is made from. */
+const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput): ImageRequest => ({
+  ...(projectDir === undefined ? {} : { projectDir }),
+  ...(manifest === undefined ? {} : { manifest }),
+  ...(flags === undefined ? {} : { flags }),
+  ...(trust === undefined ? {} : { trust }),
+});
+
+/** The same from flags and the manifest that is found, without a box. */
+export async function imageRequest({ args, command, cwd, env }: CommandContext): Promise<ImageRequest> {
+  const found = await findManifest(cwd, env.userHome);
+  const flags = manifestFromFlags(args, cwd, command.flags);
+  const trust = args.text("trust");
+  return imageRequestOf({
+    projectDir: found?.dir ?? cwd,
+    ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
+    ...(flags === undefined ? {} : { flags }),
+    ...(trust === undefined ? {} : { trust }),
+  });
+}
+
+/** An agent that is missing is installed and an image that is missing is built, once each, unless nobody wants that. */
+export async function withInstall<T>(
   context: CommandContext,
   client: Client,
+  image: ImageRequest,
   attempt: () => Promise<T>,
+  done: readonly string[] = [],
 ): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
-    if (!isAgentBoxError(error, "tool.not_installed") || context.args.isSet("no-install")) throw error;
-    await installMissing(context, client, error);
-    return attempt();
+    const isMissing =
+      isAgentBoxError(error) && (error.code === "tool.not_installed" || error.code === "image.not_built");
+    if (!isMissing || done.includes(error.code) || context.args.isSet("no-install")) throw error;
+    if (error.code === "tool.not_installed") await installMissing(context, client, error);
+    else await buildWithProgress(context, client, image);
+    return withInstall(context, client, image, attempt, [...done, error.code]);
   }
 }
 

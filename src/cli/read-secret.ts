@@ -3,9 +3,11 @@
  * argument, because those are in the shell's history and in every process list.
  */
 import { readFile } from "node:fs/promises";
+import { formatBytes } from "../base/bytes.ts";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
 import { maxSecretBytes } from "../contract/secret/secret.ts";
 import { inheritedEnv, readHostVariable } from "../host/env.ts";
+import { readBounded } from "../host/read-bounded.ts";
 import { run } from "../host/run.ts";
 import type { CommandContext } from "./command.ts";
 import type { Screen } from "./render/screen.ts";
@@ -27,11 +29,11 @@ export async function readSecretValue(context: CommandContext, question: string)
   if (variable !== undefined) return fromVariable(variable);
   if (command !== undefined) return bounded(await fromCommand(command));
   if (screen.streams.stdin.isTTY) return Buffer.from(await promptHidden(screen, question));
-  return bounded(await readAll(screen.streams.stdin));
+  return bounded(await readStdin(screen));
 }
 
 export async function readPassphrase(screen: Screen, question: string, isNew: boolean): Promise<string> {
-  if (!screen.streams.stdin.isTTY) return (await readAll(screen.streams.stdin)).toString("utf8").trimEnd();
+  if (!screen.streams.stdin.isTTY) return (await readStdin(screen)).toString("utf8").trimEnd();
   const passphrase = await promptHidden(screen, question);
   if (isNew && (await promptHidden(screen, "The same once more: ")) !== passphrase) {
     throw new AgentBoxError("input.invalid", "The two passphrases differ.", { hint: "Try again." });
@@ -73,24 +75,23 @@ async function fromCommand(command: string): Promise<Buffer> {
 function bounded(bytes: Buffer): Buffer {
   const end = bytes.at(-1) === 0x0a ? (bytes.at(-2) === 0x0d ? -2 : -1) : bytes.length;
   const value = bytes.subarray(0, end);
-  if (value.length > 0 && value.length <= maxSecretBytes) return value;
-  throw new AgentBoxError(
-    "input.invalid",
-    value.length === 0 ? "There is no value." : `A secret has at most ${maxSecretBytes} bytes.`,
-    { hint: "Type it at the prompt, or give it on stdin." },
-  );
+  if (value.length > maxSecretBytes) throw tooLarge();
+  if (value.length > 0) return value;
+  throw new AgentBoxError("input.invalid", "There is no value.", {
+    hint: "Type it at the prompt, or give it on stdin.",
+  });
 }
 
-async function readAll(stream: AsyncIterable<Buffer | string>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    chunks.push(bytes);
-    if (size > 64 * maxSecretBytes) break;
-  }
-  return Buffer.concat(chunks);
+const tooLarge = (): AgentBoxError =>
+  new AgentBoxError("input.invalid", `A secret has at most ${formatBytes(maxSecretBytes)}.`, {
+    hint: "Was it the right file, or the right command?",
+  });
+
+/** A value and the line break behind it. */
+async function readStdin({ streams: { stdin } }: Screen): Promise<Buffer> {
+  const bytes = await readBounded(stdin, maxSecretBytes + 2);
+  if (bytes === undefined) throw tooLarge();
+  return bytes;
 }
 
 /** Reads one line without showing it. */

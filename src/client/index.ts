@@ -7,6 +7,7 @@ import type {
   FilesRequest,
   InstallStep,
 } from "../contract/api/schemas.ts";
+import type { BuildStep } from "../contract/image.ts";
 import type { RouteBodyInput, RouteName, RouteResponse, Routes } from "../contract/api/routes.ts";
 import type { BoxEvent } from "../contract/events.ts";
 import type { Call, Stream, Transport } from "./transport.ts";
@@ -108,12 +109,15 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     listBoxes: async () => (await json("listBoxes", "GET", "/v1/boxes")).boxes,
     createBox: (body: CreateBoxInput) => json("createBox", "POST", "/v1/boxes", body),
     getBox: (box: string) => json("getBox", "GET", at(box)),
+    exportBox: (box: string) => json("exportBox", "GET", at(box, "/container")),
     removeBox: (box: string, { force = false } = {}) =>
       json("removeBox", "DELETE", withQuery(at(box), { force })),
     startBox: (box: string) => json("startBox", "POST", at(box, "/start"), {}),
     stopBox: (box: string, body: { graceMs?: number } = {}) =>
       json("stopBox", "POST", at(box, "/stop"), body),
     restartBox: (box: string) => json("restartBox", "POST", at(box, "/restart"), {}),
+    moveBox: (box: string, body: RouteBodyInput<"moveBox">) =>
+      json("moveBox", "POST", at(box, "/move"), body),
     pauseBox: (box: string) => json("pauseBox", "POST", at(box, "/pause"), {}),
     resumeBox: (box: string) => json("resumeBox", "POST", at(box, "/resume"), {}),
     getStats: (box: string) => json("getStats", "GET", at(box, "/stats")),
@@ -144,6 +148,16 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     removeAgent: (agent: string, version?: string) =>
       json("removeAgent", "DELETE", withQuery(`/v1/agents/${encodeURIComponent(agent)}`, { version })),
     checkAgents: async () => (await json("checkAgents", "GET", "/v1/agents/check")).checks,
+
+    listImages: async () => (await json("listImages", "GET", "/v1/images")).images,
+    /** Steps until the last one, which is `done` or `error`. Leaving the loop gives the build up. */
+    buildImage: (body: RouteBodyInput<"buildImage">, signal?: AbortSignal) =>
+      readLines<BuildStep>(open({ method: "POST", path: "/v1/images", body, signal })),
+    removeImage: (name: string) => json("removeImage", "DELETE", withQuery("/v1/images", { name })),
+    pruneImages: (body: RouteBodyInput<"pruneImages"> = {}) =>
+      json("pruneImages", "POST", "/v1/images/prune", body),
+    getSbom: async (name: string) =>
+      (await json("getSbom", "GET", withQuery("/v1/images/sbom", { name }))).sbom,
 
     listCheckpoints: async (box: string) =>
       (await json("listCheckpoints", "GET", at(box, "/checkpoints"))).checkpoints,
@@ -240,6 +254,7 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
       (await json("keepLogin", "POST", "/v1/logins", body)).secret,
     verifyAudit: (query: { head?: string | undefined } = {}) =>
       json("verifyAudit", "GET", withQuery("/v1/audit/verify", { ...query })),
+    getDisk: () => json("getDisk", "GET", "/v1/disk"),
     prune: (body: RouteBodyInput<"prune">) => json("prune", "POST", "/v1/prune", body),
   };
 }

@@ -44,6 +44,7 @@ export const ServiceSpec = z.strictObject({
   ready: ReadinessProbe,
   readyTimeoutMs: z.int().positive(),
   restart: RestartPolicy,
+  required: z.boolean().optional().describe("Whether the box is up only with it. Absent: yes."),
 });
 export type ServiceSpec = z.infer<typeof ServiceSpec>;
 
@@ -75,7 +76,24 @@ const LifecycleSpec = z.strictObject({
   stopGraceMs: z.int().min(0),
 });
 
-/** Everything about a box, resolved from its manifest at creation and never changed afterwards. */
+/** Weakest first. */
+export const isolationTiers = ["none", "namespaces", "container", "gvisor", "vm"] as const;
+
+/** Something beyond the baseline of every box: added by name and with a reason, never taken away from it. */
+export const SecurityException = z.strictObject({
+  name: z.string(),
+  reason: z.string(),
+  /** Device files of the host. */
+  devices: z.array(z.string()),
+  /** More memory-backed directories, with their sizes in bytes. */
+  tmpfs: z.record(z.string(), z.int().positive()),
+  capabilities: z.array(z.string()),
+  /** How many graphics processors; 0: none. */
+  gpus: z.int().min(0),
+});
+export type SecurityException = z.infer<typeof SecurityException>;
+
+/** Everything about a box, resolved from its manifest at creation. Only `move` changes anything of it: the runtime. */
 export const BoxSpec = z.strictObject({
   agent: z.strictObject({
     name: z.string(),
@@ -98,6 +116,13 @@ export const BoxSpec = z.strictObject({
   secrets: z.array(SecretBinding).default([]),
   workspace: WorkspaceSpec,
   runtime: z.string(),
+  /** The weakest isolation that was asked for; kept, so that a move cannot go below it. */
+  tier: z.enum(isolationTiers).optional(),
+  /** Reference of the image its root is made of; absent: the host's own system. */
+  image: z.string().optional(),
+  /** Debian packages that its image has besides. */
+  packages: z.array(z.string()).optional(),
+  exceptions: z.array(SecurityException).optional(),
   resources: ResourceSpec,
   mounts: z.array(MountSpec),
   env: z.record(z.string(), z.string()),
@@ -146,7 +171,7 @@ export const Guarantee = z.object({
 export type Guarantee = z.infer<typeof Guarantee>;
 
 export const Isolation = z.object({
-  tier: z.enum(["none", "namespaces", "container", "gvisor", "vm"]),
+  tier: z.enum(isolationTiers),
   guarantees: z.array(Guarantee),
 });
 export type Isolation = z.infer<typeof Isolation>;

@@ -8,6 +8,8 @@ export const McpServer = z.discriminatedUnion("transport", [
     command: z.string(),
     args: z.array(z.string()),
     env: z.record(z.string(), z.string()),
+    /** From the project's own `.mcp.json`, and not the manifest: nobody promises that its program is there. */
+    isFound: z.boolean().optional(),
   }),
   z.strictObject({
     transport: z.enum(["http", "sse"]),

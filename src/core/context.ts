@@ -10,6 +10,7 @@ import type { AgentEvent } from "../contract/agent-events.ts";
 import type { Connections } from "../ports/connections.ts";
 import type { Forges } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
+import type { Images } from "../ports/images.ts";
 import type { Injection } from "../ports/injection.ts";
 import type { BoxLink, Links } from "../ports/link.ts";
 import type { BoxLogs } from "../ports/logs.ts";
@@ -40,6 +41,8 @@ export interface Runtimes {
   readonly names: readonly string[];
   /** Also when it cannot start boxes at the moment, because what it has must still be stopped and removed. */
   get(name: string): Promise<Runtime>;
+  /** Calls back for each runtime that is open, at once, and for each that is opened later, such as when its engine came up. */
+  onOpen(listener: (name: string, runtime: Runtime) => void): void;
   /** Fails with runtime.absent or runtime.broken when the runtime could not start a box. */
   requireReady(name: string): Promise<Runtime>;
 }
@@ -85,6 +88,7 @@ export interface CorePorts {
   readonly presets: PresetSource;
   readonly agents: Readonly<Record<string, AgentEntry>>;
   readonly toolStore: ToolStore;
+  readonly images: Images;
   readonly reviews: Reviews;
   readonly merges: Merges;
   readonly secretScan: SecretScan;

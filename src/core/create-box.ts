@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AgentBoxError, isAgentBoxError, messageOf, toAgentBoxError } from "../base/errors.ts";
 import { formatBytes } from "../base/bytes.ts";
+import { printable } from "../base/printable.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { CreateBox, CreatedBox, StartRun } from "../contract/api/schemas.ts";
 import type { Box, BoxSpec, Isolation } from "../contract/box.ts";
@@ -8,17 +9,20 @@ import { allocateOwner } from "./allocate-owner.ts";
 import { proposeName, requireBoxName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
 import type { NetworkPolicy } from "../contract/network/policy.ts";
+import type { PreparedWorkspace } from "../ports/workspace.ts";
 import type { Core } from "./context.ts";
 import { requireTrust } from "./grant-trust.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
 import { compileFor } from "./network/compile-for.ts";
 import { readLayers } from "./read-layers.ts";
+import { requireSupported } from "./require-supported.ts";
 import { erase } from "./remove-box.ts";
 import { resolveManifest } from "./resolve-manifest.ts";
 import { boot, bootWhile } from "./start-box.ts";
 import { takePrices } from "./budget/own-prices.ts";
 import { firstRun } from "./agents/begin-run.ts";
 import { getAgent } from "./agents/get-agent.ts";
+import { useImage } from "./images/use-image.ts";
 import { planCommand } from "./agents/plan-run.ts";
 import { pinAgent } from "./agents/pin-agent.ts";
 
@@ -42,14 +46,20 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
   await requireTrust(core, places, request.trust);
   const network = compileFor(places);
   ports.modelKeys.remember(asked.model, request.variables ?? {});
-  const spec = await pinAgent(core, asked, places.projectDir);
-  const agent = getAgent(core, spec.agent.name);
-  const isolation = await requireEnforceable(core, spec);
+  const pinned = await pinAgent(core, asked, places.projectDir);
+  const agent = getAgent(core, pinned.agent.name);
+  const isolation = await requireEnforceable(core, pinned);
   await requireDisk(core);
+  const manifestDigest = request.manifest && digestOf(request.manifest.text);
+  const spec = await useImage(core, pinned, isolation, { projectDir: places.projectDir, manifestDigest });
 
   const run = agent.kind === "agent" || !request.main ? startRun(core, agent, request) : undefined;
   const main = run ? undefined : request.main && planCommand(core, { spec }, request.main);
-  const { box, leftBehind } = await raise(core, {
+  const {
+    box,
+    leftBehind,
+    emptySubmodules = [],
+  } = await raise(core, {
     spec,
     isolation,
     // What is cloned from elsewhere does not belong to the directory somebody happens to be in.
@@ -58,20 +68,21 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
     main: main ?? (run && awaited(agent, request.run!)),
     run,
     network,
-    manifestDigest: request.manifest && digestOf(request.manifest.text),
+    manifestDigest,
     isStarted: request.start,
   });
-  return { box, leftBehind, warnings: [...warnings, ...unexpectedlyEmpty(places, spec)] };
+  const unexpected = [...unexpectedlyEmpty(places, spec), ...withoutSubmodules(box.name, emptySubmodules)];
+  return { box, leftBehind, warnings: [...warnings, ...unexpected] };
 }
 
 /** Makes a box from a specification that another box had, and that was agreed to then. */
 export const raiseBox = async (core: Core, draft: Draft): Promise<Box> => (await raise(core, draft)).box;
 
-async function raise(core: Core, { isStarted, ...draft }: Draft): Promise<{ box: Box; leftBehind: number }> {
+async function raise(core: Core, { isStarted, ...draft }: Draft): Promise<{ box: Box } & PreparedWorkspace> {
   const registered = await register(core, draft);
   return core.locked(registered.name, async () => {
-    const { made, leftBehind } = await furnish(core, registered, isStarted);
-    return { box: made, leftBehind };
+    const { made, filled } = await furnish(core, registered, isStarted);
+    return { box: made, ...filled };
   });
 }
 
@@ -92,6 +103,18 @@ function unexpectedlyEmpty({ projectDir, layers }: ResolvePlaces, { workspace }:
   const isChosen = layers.some(({ values }) => values.workspace?.mode !== undefined);
   if (projectDir === undefined || isChosen || workspace.mode !== "empty") return [];
   return [`The workspace is empty: ${projectDir} is or holds a home directory, and that stays outside.`];
+}
+
+const shownSubmodules = 5;
+
+/** Their directories are there and empty, which looks like a repository that does not build. */
+function withoutSubmodules(box: string, paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const shown = paths.slice(0, shownSubmodules).map((path) => printable(path));
+  const more = paths.length > shown.length ? ` and ${paths.length - shown.length} more` : "";
+  return [
+    `Submodules are empty in the clone: ${shown.join(", ")}${more}. To get them, allow their hosts and run: agentbox exec ${box} -- git submodule update --init`,
+  ];
 }
 
 const digestOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
@@ -151,7 +174,11 @@ const withoutUndefined = ({
 });
 
 /** Directories, workspace and, if asked for, the first start. What fails half-way is removed, and the name is free. */
-async function furnish(core: Core, box: Box, isStarted: boolean): Promise<{ made: Box; leftBehind: number }> {
+async function furnish(
+  core: Core,
+  box: Box,
+  isStarted: boolean,
+): Promise<{ made: Box; filled: PreparedWorkspace }> {
   let isFilled = false;
   try {
     const { storage } = core.ports;
@@ -168,9 +195,9 @@ async function furnish(core: Core, box: Box, isStarted: boolean): Promise<{ made
           : settle(core, { ...box, ...began });
     // Both are waited for, whichever fails first: what is still being written cannot be removed.
     const [madeOutcome] = await Promise.allSettled([made, filling]);
-    const { leftBehind } = await filling;
+    const filled = await filling;
     if (madeOutcome.status === "rejected") throw madeOutcome.reason;
-    return { made: madeOutcome.value, leftBehind };
+    return { made: madeOutcome.value, filled };
   } catch (error) {
     const isMade = isFilled && (await core.ports.store.findBox(box.name))?.state.phase === "failed";
     // A box that is whole and only did not start is kept, so that somebody can look at it.
@@ -179,9 +206,9 @@ async function furnish(core: Core, box: Box, isStarted: boolean): Promise<{ made
   }
 }
 
-async function fill(core: Core, box: Box): Promise<Filled> {
+async function fill(core: Core, box: Box): Promise<PreparedWorkspace> {
   const { storage, workspaces, reviews } = core.ports;
-  const { leftBehind, baseCommit } = await workspaces.prepare({
+  const prepared = await workspaces.prepare({
     spec: box.spec.workspace,
     target: storage.dirs(box.name).workspace,
     owner: box.owner,
@@ -192,15 +219,12 @@ async function fill(core: Core, box: Box): Promise<Filled> {
     await reviews.create({ dir: storage.reviewDir(box.name), files: storage.dirs(box.name).workspace });
   }
   await storage.seal(box.name);
-  return { leftBehind, ...(baseCommit === undefined ? {} : { baseCommit }) };
+  return prepared;
 }
 
 /** What is known about a box only once its workspace is there. */
-const beginning = ({ baseCommit }: Filled): Partial<Box> => (baseCommit === undefined ? {} : { baseCommit });
-
-interface Filled extends Pick<Box, "baseCommit"> {
-  readonly leftBehind: number;
-}
+const beginning = ({ baseCommit }: PreparedWorkspace): Partial<Box> =>
+  baseCommit === undefined ? {} : { baseCommit };
 
 const isWorkspaceError = (error: unknown): boolean =>
   isAgentBoxError(error) && error.code.startsWith("workspace.");
@@ -223,9 +247,10 @@ async function settle(core: Core, box: Box): Promise<Box> {
 }
 
 /** A limit that was asked for by name and cannot be held is refused; it is never quietly dropped. */
-async function requireEnforceable(core: Core, spec: BoxSpec): Promise<Isolation> {
+export async function requireEnforceable(core: Core, spec: BoxSpec): Promise<Isolation> {
   const runtime = await core.ports.runtimes.requireReady(spec.runtime);
   const { tier, guarantees } = runtime.isolation({ resources: spec.resources });
+  requireSupported(spec, tier);
   const disk = core.ports.storage.diskLimit();
   const all = [
     ...guarantees,

@@ -2,6 +2,7 @@
 import { AgentBoxError } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import type { MountSpec } from "../contract/box.ts";
+import type { Devcontainer } from "../contract/manifest/devcontainer.ts";
 import { type ManifestLayer, type Origin, layerManifest } from "../contract/manifest/index.ts";
 import type { PresetHosts } from "../contract/network/preset.ts";
 import { forbiddenMountSource, normalizePath } from "../contract/manifest/mount-paths.ts";
@@ -17,6 +18,10 @@ export interface ResolvePlaces {
   readonly presets?: ReadonlyMap<string, PresetHosts> | undefined;
   /** Text of the project's `.mcp.json`, if it has one. */
   readonly mcpJson?: string | undefined;
+  /** The project's devcontainer.json, if the box is to have what it says. */
+  readonly devcontainer?: Devcontainer | undefined;
+  /** The runtime that was chosen for the layers; the one they name unless given. */
+  readonly runtime?: string | undefined;
   /** Resolves symbolic links of the paths that `listMountSources` returns; the identity unless given. */
   readonly realPath?: ((path: string) => string) | undefined;
 }

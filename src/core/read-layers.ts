@@ -12,9 +12,11 @@ import {
   parseUserConfig,
 } from "../contract/manifest/index.ts";
 import { mcpJsonName, readMcpJson } from "../contract/manifest/mcp-json.ts";
+import { chooseRuntime } from "./choose-runtime.ts";
 import type { Core } from "./context.ts";
 import { type ResolvePlaces, listMountSources } from "./mount-requests.ts";
 import { networkLayers, readPresets } from "./policy/network-layers.ts";
+import { findDevcontainer } from "./read-devcontainer.ts";
 import { maxTtlMs } from "./resolve-manifest.ts";
 
 export interface ReadLayers {
@@ -57,10 +59,15 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
     sources.projectDir === undefined ? undefined : await realDirectory(core, sources.projectDir);
   const mcpJson = await readMcpFile(core, projectDir, layers);
   if (mcpJson !== undefined) warnings.push(...readMcpJson(mcpJson).warnings);
+  const runtime = await chooseRuntime(runtimes, layers);
+  const devcontainer = await findDevcontainer(core.ports, projectDir, layers, runtime);
+  warnings.push(...(devcontainer?.warnings ?? []));
   const places: ResolvePlaces = {
     layers,
     projectDir,
     mcpJson,
+    runtime,
+    devcontainer,
     userHome: host.userHome,
     agentboxHome: host.agentboxHome,
   };

@@ -120,6 +120,47 @@ describe("resolving a manifest", () => {
   });
 });
 
+describe("resolving what the box is made of", () => {
+  const vm = '[security.exceptions.vm]\nreason = "runs the emulator"\n';
+
+  it("takes image, packages and the exceptions that hold", () => {
+    const text = `[runtime]\nimage = "debian:12"\npackages = ["git", "curl", "git"]\n${vm}devices = ["/dev/kvm"]
+capabilities = ["CAP_IPC_LOCK", "ipc_lock"]\n[security.exceptions.off]\nreason = "is not enabled"\nfeature = "x"\ngpus = 1`;
+    expect(resolve({ layers: [manifest(text)], runtime: "docker" })).toMatchObject({
+      runtime: "docker",
+      image: "debian:12",
+      packages: ["curl", "git"],
+      exceptions: [
+        {
+          name: "vm",
+          reason: "runs the emulator",
+          devices: ["/dev/kvm"],
+          tmpfs: {},
+          capabilities: ["IPC_LOCK"],
+          gpus: 0,
+        },
+      ],
+    });
+  });
+
+  it("a feature of the user config enables an exception of the manifest, and a later layer replaces one", () => {
+    const layers = [
+      userConfig('[runtime]\nfeatures = ["gpu"]'),
+      manifest(`${vm}feature = "gpu"\ntmpfs = { "/scratch" = "1MiB" }`),
+    ];
+    expect(resolve({ layers }).exceptions).toMatchObject([{ tmpfs: { "/scratch": 1_048_576 } }]);
+    expect(resolve({ layers: layers.slice(1) })).not.toHaveProperty("exceptions");
+    const typed = parseFlags({ security: { exceptions: { vm: { reason: "typed by hand", gpus: 1 } } } });
+    expect(resolve({ layers: [...layers, typed] }).exceptions).toMatchObject([{ gpus: 1, tmpfs: {} }]);
+  });
+
+  it("a devcontainer.json is below the manifest", () => {
+    const devcontainer = { file: "x", image: "node:22", env: { A: "1", B: "1" }, warnings: [] };
+    const spec = resolve({ layers: [manifest('[env]\nB = "2"')], devcontainer });
+    expect(spec).toMatchObject({ image: "node:22", env: { A: "1", B: "2" } });
+  });
+});
+
 describe("resolving the agent", () => {
   const agents = {
     demo: {

@@ -21,6 +21,7 @@ import { resolveBudget } from "./resolve-budget.ts";
 import { resolveMcp } from "./resolve-mcp.ts";
 import { type AgentModel, resolveModel } from "./resolve-model.ts";
 import { resolveSecrets } from "./secrets/bindings.ts";
+import { resolveExceptions } from "./security-exceptions.ts";
 
 export interface ResolveOptions extends ResolvePlaces {
   /** A variable of the host's environment. */
@@ -45,7 +46,7 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
     budget: resolveBudget(options.layers),
     mcp: resolveMcp(options.layers, options.mcpJson),
     workspace: resolveWorkspace(values, options),
-    runtime: values.runtime?.name ?? manifestDefaults.runtime.name,
+    ...resolveRuntime(values, options),
     resources: resolveResources(effective),
     mounts: resolveMounts(options).map(({ mount }) => mount),
     env: resolveEnv(values, options),
@@ -53,6 +54,22 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
     lifecycle: resolveLifecycle(effective, maxTtlMs(options.layers)),
     secrets: resolveSecrets(options.layers),
     checks: options.layers.flatMap(({ values: { check = [] } }) => check.map(resolveCheck)),
+  };
+}
+
+/** What is not asked for is left out, so that boxes of before and after are the same. */
+function resolveRuntime(
+  { runtime = {} }: LayerValues,
+  options: ResolveOptions,
+): Pick<BoxSpec, "runtime" | "tier" | "image" | "packages" | "exceptions"> {
+  const image = runtime.image ?? options.devcontainer?.image;
+  const exceptions = resolveExceptions(options.layers);
+  return {
+    runtime: options.runtime ?? runtime.name ?? manifestDefaults.runtime.name,
+    ...(runtime.tier === undefined ? {} : { tier: runtime.tier }),
+    ...(image === undefined ? {} : { image }),
+    ...(runtime.packages === undefined ? {} : { packages: [...new Set(runtime.packages)].sort() }),
+    ...(exceptions.length === 0 ? {} : { exceptions }),
   };
 }
 
@@ -125,7 +142,10 @@ function resolveResources({ values, origins }: EffectiveManifest): BoxSpec["reso
   };
 }
 
-function resolveEnv({ env = {} }: LayerValues, { hostEnv }: ResolveOptions): Record<string, string> {
+function resolveEnv(
+  { env = {} }: LayerValues,
+  { hostEnv, devcontainer }: ResolveOptions,
+): Record<string, string> {
   const resolved = Object.entries(env).map(([name, value]): [string, string] => {
     if (typeof value === "string") return [name, value];
     const found = hostEnv(value.from_host);
@@ -139,7 +159,7 @@ function resolveEnv({ env = {} }: LayerValues, { hostEnv }: ResolveOptions): Rec
       },
     );
   });
-  return Object.fromEntries(resolved);
+  return { ...devcontainer?.env, ...Object.fromEntries(resolved) };
 }
 
 const toArgv = (command: ServiceEntry["command"]): string[] =>
@@ -156,6 +176,7 @@ function resolveService(name: string, service: ServiceEntry): ServiceSpec {
     ready: resolveReady(service.ready),
     readyTimeoutMs: parseDuration(service.ready_timeout ?? entryDefaults.services.ready_timeout)!,
     restart: service.restart ?? entryDefaults.services.restart,
+    ...(service.required === undefined ? {} : { required: service.required }),
   };
 }
 

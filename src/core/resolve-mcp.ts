@@ -8,8 +8,12 @@ import type { McpServer } from "../contract/mcp.ts";
 /** Of servers with the same name the manifest's wins over the one in `.mcp.json`. */
 export function resolveMcp(layers: readonly ManifestLayer[], mcpJson: string | undefined): McpServer[] {
   const found = mcpJson === undefined ? {} : readMcpJson(mcpJson).servers;
-  const all = { ...found, ...layerManifest(layers).values.mcp?.servers };
-  return Object.entries(all).map(([name, entry]) => serverOf(name, entry));
+  const named = layerManifest(layers).values.mcp?.servers ?? {};
+  return Object.entries({ ...found, ...named }).map(([name, entry]) => {
+    const server = serverOf(name, entry);
+    const isFound = server.transport === "stdio" && !Object.hasOwn(named, name);
+    return isFound ? { ...server, isFound } : server;
+  });
 }
 
 function serverOf(name: string, { command, url = "", args, env, transport, headers }: McpEntry): McpServer {

@@ -166,6 +166,7 @@ describe("the MCP servers of a box", () => {
       mcpServers: {
         files: { command: "old" },
         docs: { type: "http", url: "https://mcp.example.org/mcp", headers: { A: "b" } },
+        guest: { command: "guest" },
       },
     });
     const layers = [
@@ -175,6 +176,7 @@ describe("the MCP servers of a box", () => {
     expect(resolveMcp(layers, json)).toEqual([
       { transport: "stdio", name: "files", command: "new", args: [], env: {} },
       { transport: "http", name: "docs", url: "https://mcp.example.org/mcp", headers: { A: "b" } },
+      { transport: "stdio", name: "guest", command: "guest", args: [], env: {}, isFound: true },
       { transport: "stdio", name: "mine", command: "mine", args: ["x"], env: { A: "1" } },
     ]);
     expect(resolveMcp([], undefined)).toEqual([]);

@@ -2,7 +2,7 @@ import { AgentBoxError, isAgentBoxError, messageOf } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import { type Box, boxPaths } from "../contract/box.ts";
 import { guardedEntries, guardedSuffixes } from "../contract/guarded-paths.ts";
-import { type BoxdConfig, linkProtocol, type Health } from "../contract/link/messages.ts";
+import { type BoxdConfig, linkProtocol, type SessionStatus } from "../contract/link/messages.ts";
 import type { BoxLink } from "../ports/link.ts";
 import type { BoxTools, RuntimeBox } from "../ports/runtime.ts";
 import { type AgentTool, boxTools, pathOf, planRun, toolOf } from "./agents/plan-run.ts";
@@ -10,9 +10,11 @@ import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { effectivePolicy, gateBox, portsOf } from "./network/apply-policy.ts";
 import { cloneInside } from "./clone-inside.ts";
+import { promisedArtifacts } from "./promised-artifacts.ts";
 import { recordOutput } from "./record-output.ts";
 import { setSecrets } from "./secrets/apply-secrets.ts";
 import { giveHeld, holdsSecrets } from "./secrets/give-held.ts";
+import { requireWhole, servicesSettled } from "./seal-boot.ts";
 import { takeQuietly } from "./review/take-checkpoint.ts";
 
 const bootTimeoutMs = 20_000;
@@ -61,7 +63,9 @@ async function launch(core: Core, box: Box, isErrand = false): Promise<BoxLink> 
   const tool = await toolOf(core, box);
   const link = await openLink(core, box, tool);
   await runtime.start(runtimeBox(core, box, boxTools(core, box, tool)));
+  core.background("noting boot.started", core.note("boot.started", box, { runtime: runtime.name }));
   await waitForBoxd(core, box, link);
+  await requireWhole(core, box, link, tool.program);
   return link;
 }
 
@@ -71,7 +75,7 @@ async function launch(core: Core, box: Box, isErrand = false): Promise<BoxLink> 
  */
 export function launchQuietly(core: Core, box: Box): Promise<BoxLink> {
   const { run: _run, main: _main, ...rest } = box;
-  return launch(core, { ...rest, spec: { ...box.spec, services: [] } }, true);
+  return launch(core, { ...rest, spec: { ...box.spec, services: [], mcp: [] } }, true);
 }
 
 async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promise<Box> {
@@ -103,10 +107,12 @@ export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<vo
     return;
   }
   await waitForBoxd(core, box, link);
+  await requireWhole(core, box, link, core.live.get(box.name)?.program ?? "");
   await becomeRunning(core, box, link, "box.adopted");
 }
 
-function runtimeBox(core: Core, box: Box, tools: BoxTools): RuntimeBox {
+/** What the runtime is asked to make. */
+export function runtimeBox(core: Core, box: Box, tools: BoxTools): RuntimeBox {
   const dirs = core.ports.storage.dirs(box.name);
   const { workspace } = box.spec;
   // A mounted workspace is the host's directory itself, in the place of the private one.
@@ -119,6 +125,8 @@ function runtimeBox(core: Core, box: Box, tools: BoxTools): RuntimeBox {
     tools,
     mounts: box.spec.mounts,
     resources: box.spec.resources,
+    image: box.spec.image,
+    exceptions: box.spec.exceptions,
     files: core.ports.gate.trustFiles,
   };
 }
@@ -151,6 +159,7 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
       },
       path: pathOf(tool),
       services: box.spec.services,
+      artifacts: promisedArtifacts(box, tool.program),
       awaitsSecrets: holdsSecrets(box),
       network: { ports: portsOf(policy) },
       sshAgent,
@@ -225,25 +234,36 @@ async function becomeRunning(
   link: BoxLink,
   type: "box.started" | "box.adopted",
 ): Promise<Box> {
-  await giveHeld(core, box, link);
+  // A boot that a daemon before this one has sealed lacks only its record.
+  const isSealed = type === "box.adopted" && (await link.health()).isSealed;
+  if (!isSealed) await giveHeld(core, box, link);
   if (box.spec.services.length > 0) await servicesSettled(core, box, link);
   // What was carried in is the person's own work, and not what is done from now on.
   const isFirst = box.startedAtMs === undefined;
   const { carry, url } = box.spec.workspace;
   if (isFirst && url !== undefined) await cloneInside(box, link, url);
   if (isFirst && (carry === "dirty" || url !== undefined)) await takeQuietly(core, box, link, "base");
+  const { sessions } = await link.seal();
+  const sealed = core.event("boot.sealed", box, { services: box.spec.services.map(({ name }) => name) });
   const nowMs = core.ports.clock.nowMs();
   const started = { ...box, startedAtMs: nowMs, expiresAtMs: nowMs + box.spec.lifecycle.ttlMs };
-  const running = moveTo(await startMain(core, started, link), { phase: "running", sinceMs: nowMs });
-  await core.commit({ update: running, events: [core.event(type, running)] });
+  const running = moveTo(await startMain(core, started, link, sessions), {
+    phase: "running",
+    sinceMs: nowMs,
+  });
+  await core.commit({ update: running, events: [sealed, core.event(type, running)] });
   listenToMain(core, running);
   return running;
 }
 
 /** Starts what the box was made for, unless a daemon before this one did. */
-async function startMain(core: Core, box: Box, link: BoxLink): Promise<Box> {
+async function startMain(
+  core: Core,
+  box: Box,
+  link: BoxLink,
+  sessions: readonly SessionStatus[],
+): Promise<Box> {
   if (!box.main && !box.run) return box;
-  const { sessions } = await link.health();
   const isThere = sessions.some((session) => session.id === "main");
   if (!box.run) {
     if (!isThere) await link.startSession("main", box.main!);
@@ -261,18 +281,6 @@ function listenToMain(core: Core, box: Box): void {
   core.agentWatch.begin(box);
   recordOutput(core, box, "main");
   if (box.run && core.ports.agents[box.spec.agent.name]?.readHooks) recordOutput(core, box, "hooks");
-}
-
-/** Waits until every service is ready or has given up, so that an agent finds what its manifest promises. */
-async function servicesSettled(core: Core, box: Box, link: BoxLink): Promise<void> {
-  const isSettled = (health: Health) =>
-    health.services.every(({ state }) => state === "ready" || state === "failed" || state === "stopped");
-  const limitMs = box.spec.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0);
-  const endMs = core.ports.clock.monotonicMs() + limitMs;
-  for (;;) {
-    if (isSettled(await link.health()) || core.ports.clock.monotonicMs() > endMs) return;
-    await new Promise<void>((resolve) => core.ports.clock.after(100, resolve));
-  }
 }
 
 /** SECURITY: a start that failed half-way leaves no process behind that nobody watches. */

@@ -28,6 +28,64 @@ describe("what a manifest asks for", () => {
     );
   });
 
+  it("is every exception from the baseline that holds, with its reason", () => {
+    const text = `[runtime]
+features = ["gpu"]
+[security.exceptions.vm]
+reason = "runs the emulator"
+devices = ["/dev/kvm"]
+capabilities = ["cap_ipc_lock"]
+[security.exceptions.train]
+reason = "trains a model"
+feature = "gpu"
+gpus = 2
+tmpfs = { "/scratch" = "1GiB" }
+[security.exceptions.sound]
+reason = "plays sounds"
+feature = "sound"
+devices = ["/dev/snd/timer"]
+`;
+    const asked = ask(text);
+    expect(asked.requests.map(({ sentence }) => sentence)).toEqual([
+      "use 2 graphics processors of the host and keep /scratch in memory, up to 1 GiB (train, reason: trains a model)",
+      "use the device /dev/kvm of the host and have the capability IPC_LOCK (vm, reason: runs the emulator)",
+    ]);
+    expect(ask(text.replace("/dev/kvm", "/dev/fuse")).digest).not.toBe(asked.digest);
+    expect(ask(text.replace('["gpu"]', '["gpu", "sound"]')).requests).toHaveLength(3);
+    // Another reason for the same thing is not another thing.
+    expect(ask(text.replace("runs the emulator", "runs an emulator")).digest).toBe(asked.digest);
+  });
+
+  it("an exception that a person typed makes no order of those beside it", () => {
+    const typed = parseFlags({
+      security: { exceptions: { mine: { reason: "typed by hand", devices: ["/dev/fuse"] } } },
+    });
+    const own = manifest('[security.exceptions.vm]\nreason = "runs the emulator"\ndevices = ["/dev/kvm"]');
+    const { requests } = trustRequests({ layers: [own, typed], userHome: "/home/ada" });
+    expect(requests.map((request) => "name" in request && request.name)).toEqual(["vm"]);
+  });
+
+  it("is the image, and what a devcontainer.json gives", () => {
+    const image = '[runtime]\nimage = "debian:12"';
+    expect(ask(image).requests.map(({ sentence }) => sentence)).toEqual(["be made from the image debian:12"]);
+    const devcontainer = {
+      file: ".devcontainer.json",
+      image: "node:22",
+      env: { B: "1", A: "2" },
+      warnings: [],
+    };
+    const asked = ask("", { devcontainer });
+    expect(asked.requests.map(({ sentence }) => sentence)).toEqual([
+      "be made from the image node:22, as .devcontainer.json says",
+      "set A, B in the box, as .devcontainer.json says",
+    ]);
+    expect(ask("", { devcontainer: { ...devcontainer, env: { A: "3", B: "1" } } }).digest).not.toBe(
+      asked.digest,
+    );
+    const typed = parseFlags({ runtime: { image: "debian:12" } });
+    expect(trustRequests({ layers: [typed], userHome: "/home/ada" }).requests).toEqual([]);
+  });
+
   it("is every preset, host, rule and exception of the network, in words", () => {
     const network = `[network]
 default = "ask"

@@ -6,9 +6,11 @@ import { createHash } from "node:crypto";
 import { canonicalJson } from "../base/digest.ts";
 import { printable } from "../base/printable.ts";
 import { layerManifest } from "../contract/manifest/index.ts";
+import { type ImageRequest, imageRequests } from "./image-requests.ts";
 import { type ModelRequest, modelRequests, skillsRequests } from "./model-requests.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
 import { type NetworkRequest, networkRequests } from "./policy/network-requests.ts";
+import { type ExceptionRequest, exceptionRequests } from "./security-exceptions.ts";
 import { type SecretRequest, secretRequests } from "./secrets/secret-requests.ts";
 
 export type TrustRequest =
@@ -23,7 +25,9 @@ export type TrustRequest =
   | { readonly kind: "mounted_workspace"; readonly source: string; readonly sentence: string }
   | NetworkRequest
   | SecretRequest
-  | ModelRequest;
+  | ModelRequest
+  | ImageRequest
+  | ExceptionRequest;
 
 export interface TrustRequests {
   /** Empty when the manifest asks for nothing. */
@@ -41,6 +45,8 @@ export function trustRequests(places: ResolvePlaces): TrustRequests {
     ...secretRequests(places.layers),
     ...modelRequests(places.layers),
     ...skillsRequests(places),
+    ...imageRequests(places),
+    ...exceptionRequests(places.layers),
   ];
   return { requests, digest: digestOf(requests) };
 }

@@ -7,6 +7,9 @@ import type { Box } from "../contract/box.ts";
 import type { Core } from "../core/context.ts";
 import { createBox } from "../core/create-box.ts";
 import { askTrust, grantTrust, revokeTrust } from "../core/grant-trust.ts";
+import { measureDisk } from "../core/measure-disk.ts";
+import { exportBox } from "../core/export-box.ts";
+import { moveBox } from "../core/move-box.ts";
 import { pauseBox, resumeBox } from "../core/pause-box.ts";
 import { pruneBoxes } from "../core/prune-boxes.ts";
 import { removeBox } from "../core/remove-box.ts";
@@ -19,6 +22,7 @@ import { streamEvents } from "./event-stream.ts";
 import { streamLogs } from "./log-stream.ts";
 import type { Metrics } from "./metrics.ts";
 import { agentHandlers } from "./agent-handlers.ts";
+import { imageHandlers } from "./image-handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
 import { reviewHandlers } from "./review-handlers.ts";
@@ -143,6 +147,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
       paths: { home, workspace },
     };
   },
+  exportBox: ({ deps, params }) => exportBox(deps.core, params["box"]!),
   async removeBox({ deps, params, query }) {
     await removeBox(deps.core, params["box"]!, query);
     return {};
@@ -150,6 +155,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   startBox: async ({ deps, params }) => ({ box: await startBox(deps.core, params["box"]!) }),
   stopBox: async ({ deps, params, body }) => ({ box: await stopBox(deps.core, params["box"]!, body) }),
   restartBox: async ({ deps, params }) => ({ box: await restartBox(deps.core, params["box"]!) }),
+  moveBox: async ({ deps, params, body }) => ({ box: await moveBox(deps.core, params["box"]!, body) }),
   pauseBox: async ({ deps, params }) => ({ box: await pauseBox(deps.core, params["box"]!) }),
   resumeBox: async ({ deps, params }) => ({ box: await resumeBox(deps.core, params["box"]!) }),
   async getStats({ deps, params }) {
@@ -213,7 +219,9 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     await revokeTrust(deps.core, query);
     return {};
   },
+  getDisk: ({ deps }) => measureDisk(deps.core),
   prune: ({ deps, body }) => pruneBoxes(deps.core, body),
+  ...imageHandlers,
   ...networkHandlers,
   ...runHandlers,
   ...agentHandlers,

@@ -24,6 +24,7 @@ import { findModelKey } from "../core/agents/find-model-key.ts";
 import { ModelKeys } from "../core/agents/model-keys.ts";
 import { modelHost } from "../contract/model/api.ts";
 import { openForges } from "../services/forge/index.ts";
+import { openImages } from "../services/images/index.ts";
 import { openMerges } from "../services/merge/index.ts";
 import { openSecrets } from "./secrets.ts";
 import { openReviews } from "../services/review/index.ts";
@@ -40,6 +41,7 @@ import { openWorkspaces } from "../services/workspace/index.ts";
 import { loadStore, runtimeModules } from "./builtins.ts";
 import { openCatalogue } from "./catalogue.ts";
 import { examineHost } from "./doctor.ts";
+import { lazyImageEngine } from "./image-engine.ts";
 import { openRuntimes } from "./runtimes.ts";
 import { version } from "../base/version.ts";
 
@@ -62,7 +64,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   await using _lock = await acquireDaemonLock(home);
   await using store = await (await loadStore()).open(home.store);
   await using runtimes = openRuntimes(runtimeModules, home.boxes);
-  const storage = await openStorage({ boxesDir: home.boxes, isRoot: env.isRoot });
+  const storage = await openStorage({ boxesDir: home.boxes, isRoot: env.isRoot, shared: sharedPlaces(home) });
   const modelKeys = new ModelKeys(readHostVariable);
   await using models = openModelGateway({
     // As with the gate: what it asks, the core answers.
@@ -121,6 +123,13 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
         env: inheritedEnv(),
         clock: systemClock,
       }),
+      images: openImages({
+        dir: join(home.root, "images"),
+        isRoot: env.isRoot,
+        env: inheritedEnv(),
+        clock: systemClock,
+        engine: lazyImageEngine(),
+      }),
       workspaces: openWorkspaces(env),
       gate,
       presets: openPresets(inheritedEnv()),
@@ -145,6 +154,15 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   await serve(core, home, logger, () => examineHost(runtimes, storage, home.root));
   return 0;
 }
+
+/** What `agentbox df` counts beside the boxes. */
+const sharedPlaces = ({ root, tools, store, logs }: Home): Record<string, readonly string[]> => ({
+  tools: [tools],
+  images: [join(root, "images")],
+  records: [store, `${store}-wal`, `${store}-shm`],
+  vault: [join(root, "vault")],
+  logs: [logs],
+});
 
 /** Serves until somebody asks the daemon to end. Boxes go on without it. */
 async function serve(

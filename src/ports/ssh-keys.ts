@@ -10,7 +10,7 @@ import type { GateBox } from "./gate.ts";
 export interface SshKeysListener {
   /** Before each signature. `place` is the bound server the session is with. */
   authorise(box: GateBox, binding: SecretBinding, place: SshPlace, signal: AbortSignal): Promise<boolean>;
-  /** The private key, in a form that ssh-add reads. */
+  /** The private key, in a form that ssh-add reads; a copy, because it is wiped after use. */
   reveal(secret: string): Promise<Buffer>;
   /** Once for each signature that was made or refused. */
   signed(box: GateBox, binding: SecretBinding, place: SshPlace | undefined, refusal?: string): void;

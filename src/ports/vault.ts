@@ -46,7 +46,7 @@ export interface Vault extends AsyncDisposable {
   /** Fails with `secret.exists` when the name is in use. */
   add(secret: NewSecret): Promise<SecretInfo>;
   /**
-   * A new version. The one before stays readable by its number until the grace is over (0: gone at once). Fails with
+   * A new version. The one before is still known to `revealAll` until the grace is over (0: gone at once). Fails with
    * `secret.not_stored` for a value that is elsewhere.
    */
   rotate(name: string, value: Buffer, graceMs: number): Promise<SecretInfo>;

@@ -4,11 +4,17 @@ import { addresses } from "../support/network.ts";
 import { boxOn, expectDenied, type NetworkGround, shell, withoutProxy } from "../support/network-ground.ts";
 
 /** A box for `expectSamePolicy`. */
-export const suiteBox = ({ daemon }: NetworkGround, name: string): Promise<string> =>
-  boxOn(daemon, name, {
-    allow: ["api.test"],
-    rules: [{ host: "other.test", methods: ["GET"], paths: ["/open/**"] }],
-  });
+export const suiteBox = (
+  { daemon }: NetworkGround,
+  name: string,
+  flags: Record<string, unknown> = {},
+): Promise<string> =>
+  boxOn(
+    daemon,
+    name,
+    { allow: ["api.test"], rules: [{ host: "other.test", methods: ["GET"], paths: ["/open/**"] }] },
+    flags,
+  );
 
 /** What is allowed works on every way, what is not is refused with a record, and nothing else leaves. */
 export async function expectSamePolicy({ daemon, network }: NetworkGround, box: string): Promise<void> {

@@ -5,7 +5,8 @@
 import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { findSupervisor, identify, pidsInBox } from "../../src/drivers/runtime/bubblewrap/box-processes.ts";
+import { findSupervisor } from "../../src/drivers/runtime/bubblewrap/box-processes.ts";
+import { identify, pidsInBox } from "../../src/drivers/runtime/process-tree.ts";
 import { asUserArgv, isAlive, ordinaryUser } from "../support/host-facts.ts";
 import { runProgram } from "../support/program.ts";
 import {
@@ -100,13 +101,16 @@ const cases = (ground: Ground): void => {
       `awk '{ print $2 }' /proc/mounts | sort -u | while read m; do
          if [ -d "$m" ]; then (touch "$m/.probe" && rm "$m/.probe") 2>/dev/null && echo "$m"; fi; done`,
     );
-    expect(stdout.trim().split("\n")).toEqual(["/dev/shm", "/home/agent", "/tmp", "/var/tmp", "/workspace"]);
+    // In memory, and for the box's own user alone: what it holds itself.
+    const held = "/run/secrets";
+    const own = ["/dev/shm", "/home/agent", held, "/tmp", "/var/tmp", "/workspace"];
+    expect(stdout.trim().split("\n")).toEqual(own);
     const { stdout: rest } = await shellInBox(
       daemon,
       "probe-one",
       "ls -d /sys /home/* /root /srv /mnt /media /var/run /var/run/docker.sock /run/docker.sock /run/* 2>/dev/null",
     );
-    expect(rest.trim().split("\n")).toEqual(["/home/agent", "/run/agentbox"]);
+    expect(rest.trim().split("\n")).toEqual(["/home/agent", "/run/agentbox", held]);
   });
 
   it("turns no switch of the kernel, not even of its own namespaces", async () => {

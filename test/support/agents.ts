@@ -125,7 +125,7 @@ export function writeConfig({ home }: TestDaemon, { url }: { readonly url: strin
   chownSync(file, uid, gid);
 }
 
-async function giveFixture(daemon: TestDaemon, agent: string): Promise<void> {
+export async function giveFixture(daemon: TestDaemon, agent: string): Promise<void> {
   const fixtures = join(repository, "test/fixtures/agents");
   mkdirSync(join(daemon.home, "agents"), { recursive: true, mode: 0o700 });
   cpSync(join(fixtures, `${agent}.toml`), join(daemon.home, "agents", `${agent}.toml`));

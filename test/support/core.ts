@@ -5,6 +5,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { AgentBoxError } from "../../src/base/errors.ts";
 import type { AgentEntry } from "../../src/contract/agent.ts";
 import { ModelKeys } from "../../src/core/agents/model-keys.ts";
+import type { Images } from "../../src/ports/images.ts";
 import type { Merges } from "../../src/ports/merge.ts";
 import { openReviews } from "../../src/services/review/index.ts";
 import type { ModelGateway } from "../../src/ports/model-gateway.ts";
@@ -86,6 +87,23 @@ const emptyToolStore: ToolStore = {
   pinned: async () => undefined,
   pin: async () => undefined,
   pinProject: async () => undefined,
+  pinnedImage: async () => undefined,
+  pinImage: async () => undefined,
+};
+
+const noEngine = async (): Promise<never> => {
+  throw new AgentBoxError("runtime.absent", "There is no container engine here.");
+};
+
+/** A host without a container engine. */
+const noImages: Images = {
+  find: noEngine,
+  build: noEngine,
+  resolve: noEngine,
+  list: async () => [],
+  remove: noEngine,
+  sweep: async () => 0,
+  sbom: noEngine,
 };
 
 /** What outlives a daemon: its disk, its store and the boxes themselves. */
@@ -115,14 +133,25 @@ export async function openTestCore(
     agents?: Readonly<Record<string, AgentEntry>>;
     models?: ModelGateway;
     toolStore?: ToolStore;
+    images?: Images;
     vault?: Vault;
     connections?: Connections;
     forges?: Forges;
+    /** More runtimes beside the memory one, by name. */
+    runtimes?: Readonly<Record<string, RuntimeModule>>;
   } = {},
 ): Promise<Core & AsyncDisposable> {
   const boxesDir = join(host.dir, "b");
   const storage = await openStorage({ boxesDir, isRoot: false });
-  const runtimes = openRuntimes({ memory: async () => host.module }, boxesDir);
+  const runtimes = openRuntimes(
+    Object.fromEntries(
+      Object.entries({ memory: host.module, ...options.runtimes }).map(([name, module]) => [
+        name,
+        async () => module,
+      ]),
+    ),
+    boxesDir,
+  );
   const core = new Core(
     {
       store: host.store,
@@ -142,6 +171,7 @@ export async function openTestCore(
       forges: options.forges ?? noForges,
       modelKeys: new ModelKeys(() => undefined),
       toolStore: options.toolStore ?? emptyToolStore,
+      images: options.images ?? noImages,
       workspaces: openWorkspaces({ isRoot: false, userHome: join(host.dir, "home"), agentboxHome: host.dir }),
       links: openLinks({ ids: systemIds, clock: systemClock, logger: silentLogger }),
       gate: closedGate,

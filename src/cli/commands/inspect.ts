@@ -2,6 +2,7 @@ import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { printable } from "../../base/printable.ts";
 import type { BoxDetails } from "../../contract/api/schemas.ts";
+import { describeException } from "../../contract/exception-words.ts";
 import { hostsOf, waysOf } from "../../contract/secret/use-words.ts";
 import type { RunCommand } from "../command.ts";
 import type { Style } from "../render/style.ts";
@@ -22,6 +23,7 @@ export function renderDetails(details: BoxDetails, nowMs: number, style: Style):
     ["Limits", limitsOf(details)],
     ["Network", networkOf(details, style)],
     ["Secrets", secretsOf(details, style)],
+    ["Exceptions", exceptionsOf(details, style)],
     ["Inside", insideOf(details)],
     ["Isolation", isolationOf(details, style)],
   ] as const;
@@ -55,6 +57,7 @@ function factsOf({ box, pid, paths, isConnected }: BoxDetails, nowMs: number, st
       "runtime",
       `${box.spec.runtime}, as host user ${box.owner.uid}${pid === undefined ? "" : `, process ${pid}`}`,
     ],
+    ...(box.spec.image === undefined ? [] : [["image", printable(box.spec.image)]]),
     ...(box.expiresAtMs === undefined
       ? []
       : [["ends in", formatDuration(Math.max(0, box.expiresAtMs - nowMs))]]),
@@ -148,6 +151,14 @@ const secretsOf = ({ box }: BoxDetails, style: Style): string[][] =>
       ? style.yellow("held by the box")
       : printable(waysOf(use).join(", ")),
     printable(use.kind === "env" ? use.variable : use.kind === "file" ? use.path : hostsOf(use).join(", ")),
+  ]);
+
+/** What the box has beyond the baseline of every box. */
+const exceptionsOf = ({ box }: BoxDetails, style: Style): string[][] =>
+  (box.spec.exceptions ?? []).map((exception) => [
+    style.yellow(printable(exception.name)),
+    printable(`may ${describeException(exception)}`),
+    printable(exception.reason),
   ]);
 
 function insideOf({ health }: BoxDetails): string[][] {

@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
-import { agentLogins, loginProblem, loginSecret } from "../../contract/secret/agent-login.ts";
+import {
+  agentLogins,
+  agentOfLogin,
+  loginSecret,
+  requireUsableLogin,
+} from "../../contract/secret/agent-login.ts";
 import { maxSecretBytes } from "../../contract/secret/secret.ts";
 import { askYesNo } from "../ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
@@ -31,7 +36,7 @@ function requireAgent(agent: string | undefined): string {
 
 async function take(context: CommandContext, agent: string): Promise<number> {
   const { args, screen } = context;
-  requireUsable(agent);
+  requireUsableLogin(agent);
   const isToken = args.isSet("token");
   const value = isToken ? await readToken(context, agent) : await readLogin(context, agent);
   const client = await context.connect();
@@ -50,19 +55,6 @@ async function take(context: CommandContext, agent: string): Promise<number> {
   return 0;
 }
 
-/** Before anything is read: what cannot be used is not taken either. */
-function requireUsable(agent: string): void {
-  const problem = loginProblem(agent);
-  if (problem === undefined) return;
-  throw new AgentBoxError(
-    "input.invalid",
-    `The login of "${printable(agent)}" cannot be used by boxes: ${problem}.`,
-    {
-      hint: `Logins that can: ${Object.keys(agentLogins).join(", ")}. Others use a key: agentbox help vault`,
-    },
-  );
-}
-
 function readToken(context: CommandContext, agent: string): Promise<Buffer> {
   const command = agentLogins[agent]?.tokenCommand;
   if (command === undefined) {
@@ -72,7 +64,7 @@ function readToken(context: CommandContext, agent: string): Promise<Buffer> {
   }
   if (context.args.isSet("from")) {
     throw new AgentBoxError("input.invalid", "A token comes from a prompt, stdin or a command.", {
-      hint: `Use one of --token and --from.`,
+      hint: "Use one of --token and --from.",
     });
   }
   return readSecretValue(context, `What ${command} printed: `);
@@ -113,12 +105,9 @@ async function mayGrant({ args, screen }: CommandContext, agent: string): Promis
   return screen.isInteractive && !screen.isJson && askYesNo(screen, `Let every box of ${agent} use it?`);
 }
 
-const isLogin = (name: string): boolean =>
-  Object.keys(agentLogins).some((agent) => loginSecret(agent) === name);
-
 async function list({ screen, connect }: CommandContext): Promise<number> {
   const all = await (await connect()).listSecrets();
-  const kept = all.filter(({ secret }) => isLogin(secret.name));
+  const kept = all.filter(({ secret }) => agentOfLogin(secret.name) !== undefined);
   if (screen.isJson) screen.printJson({ logins: kept });
   else if (kept.length === 0) screen.print("There is no login. Take one: agentbox login claude");
   else screen.print(renderSecrets(kept, Date.now(), screen.style));

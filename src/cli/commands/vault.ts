@@ -134,7 +134,12 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
     ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
     ...(ttlMs === undefined ? {} : { ttlMs }),
   } as const;
-  const whom = agent !== undefined ? `every box of ${agent}` : project !== undefined ? dir : (box ?? "");
+  const whom =
+    agent !== undefined
+      ? `every box of ${agent}`
+      : project !== undefined
+        ? `every box of ${found?.dir ?? dir}`
+        : `the box ${box ?? ""}`;
   // The manifest may be anybody's: what it asks for is read before it is agreed to.
   if (screen.isInteractive && !screen.isJson && !args.isSet("yes")) {
     for (const { sentence } of await client.grantSecret({ ...wish, isPreview: true }))
@@ -150,13 +155,16 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
 }
 
 async function revoke(context: CommandContext, words: readonly string[]): Promise<number> {
-  const { args, cwd } = context;
+  const { args, cwd, env } = context;
   const name = requireName(words, "revoke");
   const [box, project, agent] = [args.text("box"), args.text("project"), args.text("agent")];
+  const dir = project === undefined ? undefined : resolve(cwd, project);
+  // As with a grant, a directory inside the project means the project.
+  const projectDir = dir && ((await findManifest(dir, env.userHome))?.dir ?? dir);
   const revoked = await (await context.connect()).revokeSecret({
     name,
     ...(box === undefined ? {} : { box }),
-    ...(project === undefined ? {} : { projectDir: resolve(cwd, project) }),
+    ...(projectDir === undefined ? {} : { projectDir }),
     ...(agent === undefined ? {} : { agent }),
   });
   return say(context, { revoked }, `Took back ${revoked} of ${name}, from the next request on.`);

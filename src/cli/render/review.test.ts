@@ -3,7 +3,10 @@ import type { Review } from "../../contract/review/review.ts";
 import { renderReview } from "./review.ts";
 import { createStyle } from "./style.ts";
 
-const review = (secrets: Review["summary"]["secrets"]): Review => ({
+const review = (
+  secrets: Review["summary"]["secrets"],
+  exceptions: Review["summary"]["exceptions"] = [],
+): Review => ({
   box: "shop",
   agent: "shell",
   from: "base",
@@ -27,6 +30,7 @@ const review = (secrets: Review["summary"]["secrets"]): Review => ({
       estimated: 0,
     },
     secrets,
+    exceptions,
   },
   digest: "sha256:0",
 });
@@ -47,5 +51,17 @@ describe("secrets in a review", () => {
   it("are none, or not spoken of where the box has none", () => {
     expect(render({ name: "github", uses: 0, isHeld: false })).toMatch(/^ {2}secrets used {2}none$/m);
     expect(render()).not.toContain("secrets");
+  });
+});
+
+describe("exceptions in a review", () => {
+  const kvm = { name: "vm", reason: "runs the emulator", devices: ["/dev/kvm"] };
+  const none = { tmpfs: {}, capabilities: [], gpus: 0 };
+
+  it("say what the box could do and why, and nothing where there are none", () => {
+    expect(renderReview(review([], [{ ...none, ...kvm }]), createStyle(false))).toMatch(
+      /^ {2}beyond the baseline {2}could use the device \/dev\/kvm of the host \(vm: runs the emulator\)$/m,
+    );
+    expect(render()).not.toContain("baseline");
   });
 });

@@ -1,5 +1,6 @@
 import { formatDuration } from "../../base/duration.ts";
 import { printable } from "../../base/printable.ts";
+import { describeException } from "../../contract/exception-words.ts";
 import type { Change } from "../../contract/review/change.ts";
 import type { Danger } from "../../contract/review/danger.ts";
 import type { Review } from "../../contract/review/review.ts";
@@ -107,6 +108,10 @@ function renderSummary({ summary, agent }: Review, style: Style): string {
       ["reached", hosts(hostsReached)],
       ["denied", hostsDenied.length === 0 ? "none" : style.yellow(hosts(hostsDenied))],
       ...renderSecrets(summary.secrets, style),
+      ...summary.exceptions.map((exception) => [
+        style.yellow("beyond the baseline"),
+        printable(`could ${describeException(exception)} (${exception.name}: ${exception.reason})`),
+      ]),
       ["model", usage.requests === 0 ? "not asked" : renderTotals(usage)],
     ],
     "  ",

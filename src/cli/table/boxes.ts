@@ -35,6 +35,20 @@ export const boxes: readonly CommandSpec[] = [
     flags: { grace: { type: "text", value: "TIME", summary: "Time between asking and making." } },
   }),
   boxCommand("restart", "Stop and start a box.", lifecycle),
+  boxCommand(
+    "move",
+    "Make a box of another runtime; its files and its identity stay.",
+    () => import("../commands/move.ts"),
+    {
+      usage: "move BOX --runtime NAME [--yes]",
+      examples: ["agentbox move shop --runtime docker"],
+      flags: {
+        runtime: { type: "text", value: "NAME", summary: "What it is made of from now on." },
+        yes: { type: "switch", short: "y", summary: "Do not ask before a running box is stopped for it." },
+      },
+      takes: [1, 1],
+    },
+  ),
   boxCommand("pause", "Freeze everything in a box.", lifecycle),
   boxCommand("resume", "Let a paused box go on.", lifecycle),
   boxCommand("rm", "Remove a box and its files.", () => import("../commands/rm.ts"), {

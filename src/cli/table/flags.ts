@@ -41,6 +41,12 @@ const agentFlags: Readonly<Record<string, FlagSpec>> = {
 export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   name: { type: "text", value: "NAME", summary: "Name of the box, such as team-app-backend." },
   runtime: { type: "text", value: "NAME", summary: "What the box is made of; see agentbox doctor." },
+  tier: {
+    type: "text",
+    value: "TIER",
+    choices: ["namespaces", "container", "gvisor"],
+    summary: "The weakest isolation that will do.",
+  },
   workspace: {
     type: "text",
     value: "MODE",

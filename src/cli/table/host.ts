@@ -16,6 +16,16 @@ export const host: readonly CommandSpec[] = [
     load: () => import("../commands/doctor.ts"),
   },
   {
+    name: "df",
+    group: "Host",
+    summary: "Show what boxes and what they share take on the disk.",
+    usage: "df",
+    examples: ["agentbox df", "agentbox df --json"],
+    flags: {},
+    takes: [0, 0],
+    load: () => import("../commands/df.ts"),
+  },
+  {
     name: "daemon",
     group: "Host",
     summary: "Start, stop or look at the daemon; boxes go on without it.",

@@ -3,6 +3,7 @@ import type { CommandSpec } from "../command.ts";
 import { agents } from "./agents.ts";
 import { boxes, look } from "./boxes.ts";
 import { host } from "./host.ts";
+import { images } from "./images.ts";
 import { logins } from "./logins.ts";
 import { network } from "./network.ts";
 import { project } from "./project.ts";
@@ -19,6 +20,7 @@ export const commands: readonly CommandSpec[] = [
   ...vault,
   ...logins,
   ...project,
+  ...images,
   ...agents,
   ...host,
 ];

@@ -3,7 +3,9 @@
  * exist without a schema, a summary and a handler.
  */
 import { z } from "zod";
+import { DiskAnswer } from "./disk.ts";
 import { agentRoutes } from "./agent-routes.ts";
+import { imageRoutes } from "./image-routes.ts";
 import { reviewRoutes } from "./review-routes.ts";
 import { vaultRoutes } from "./vault-routes.ts";
 import { type Route, boxAnswer, empty, none } from "./route.ts";
@@ -29,6 +31,7 @@ import {
   TrustEntry,
   TrustQuestion,
 } from "./schemas.ts";
+import { PortableContainer } from "../container.ts";
 import { SessionStatus } from "../link/messages.ts";
 import { Approval, ApprovalAnswer, EgressRecord } from "../network/egress.ts";
 
@@ -93,6 +96,12 @@ export const routes = {
     summary: "Everything about a box.",
     response: BoxDetails,
   },
+  exportBox: {
+    method: "GET",
+    path: "/v1/boxes/{box}/container",
+    summary: "What of a box runs without AgentBox, as a container.",
+    response: PortableContainer,
+  },
   removeBox: {
     method: "DELETE",
     path: "/v1/boxes/{box}",
@@ -119,6 +128,13 @@ export const routes = {
     path: "/v1/boxes/{box}/restart",
     summary: "Stop and start.",
     body: empty,
+    response: boxAnswer,
+  },
+  moveBox: {
+    method: "POST",
+    path: "/v1/boxes/{box}/move",
+    summary: "Make the box of another runtime; its files and its identity stay.",
+    body: z.strictObject({ runtime: z.string().min(1).max(64) }),
     response: boxAnswer,
   },
   pauseBox: {
@@ -277,6 +293,13 @@ export const routes = {
     response: none,
   },
 
+  ...imageRoutes,
+  getDisk: {
+    method: "GET",
+    path: "/v1/disk",
+    summary: "What boxes and what they share take on the disk.",
+    response: DiskAnswer,
+  },
   prune: {
     method: "POST",
     path: "/v1/prune",

@@ -18,7 +18,7 @@ export const manifestDefaults = {
 export const entryDefaults = {
   mcpServers: { args: [], env: {}, transport: "http", headers: {} },
   mounts: { access: "read" },
-  services: { after: [], ready_timeout: "60s", restart: "on-failure" },
+  services: { after: [], ready_timeout: "60s", restart: "on-failure", required: true },
   checks: { timeout: "10m" },
   networkRules: { inspect: false, mode: "allow" },
 } as const;

@@ -41,7 +41,15 @@ export interface EffectiveManifest {
 export const defaultLayer: ManifestLayer = { source: "default", values: manifestDefaults };
 
 /** What adds up over the layers instead of being replaced: the lists of [network], and entries with a name. */
-const adding = new Set(["agent.options", "model.aliases", "model.providers", "model.prices", "mcp.servers"]);
+const adding = new Set([
+  "agent.options",
+  "model.aliases",
+  "model.providers",
+  "model.prices",
+  "mcp.servers",
+  "runtime.features",
+  "security.exceptions",
+]);
 const addsUp = (section: string, key: string): boolean =>
   section === "network" || adding.has(`${section}.${key}`);
 

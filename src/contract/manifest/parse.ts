@@ -9,7 +9,9 @@ import { checkMcp } from "./check-mcp.ts";
 import { checkModel, checkPrices } from "./check-model.ts";
 import { checkNetwork, checkRequest } from "./check-network.ts";
 import { checkMounts } from "./check-mounts.ts";
+import { checkRuntime } from "./check-runtime.ts";
 import { checkSecrets } from "./check-secrets.ts";
+import { checkSecurity } from "./check-security.ts";
 import { checkServices } from "./check-services.ts";
 import { type Finding, type Problem, hasErrors, orderFindings, placeProblem, quote } from "./finding.ts";
 import { findHiddenInTyped } from "./hidden-text.ts";
@@ -57,6 +59,8 @@ const checks: readonly Check[] = [
   checkServices,
   checkRequest,
   checkPrices,
+  checkRuntime,
+  checkSecurity,
 ];
 
 /** Reads `agentbox.toml`. The text is hostile: whatever it is, the answer is findings, never an exception. */

@@ -90,8 +90,8 @@ A duration is a number with a unit (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`), such as
 \`MiB\`, \`GiB\`, \`TiB\`, or \`KB\`, \`MB\`, \`GB\`, \`TB\`), such as \`"2GiB"\`.
 
 A manifest found in a repository is a request: its mounts, the host variables it asks for, a mounted
-workspace, the hosts it wants to reach, the secrets it wants to use, model providers of its own and skills from outside the project need a person's
-yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
+workspace, the hosts it wants to reach, the secrets it wants to use, model providers of its own, an image, exceptions from
+the baseline and skills from outside the project need a person's yes once. The rules it is checked by are in [manifest-rules.md](manifest-rules.md).
 
 ${example}
 ${sections}

@@ -25,6 +25,8 @@ export function renderManifest(
       blocks.push(comment + (values.mounts ?? []).map((m) => table("[[mounts]]", m)).join("\n"));
     else if (name === "services" || name === "secrets")
       blocks.push(comment + namedTables(name, values[name] ?? {}));
+    else if (name === "security")
+      blocks.push(comment + namedTables("security.exceptions", values.security?.exceptions ?? {}));
     else blocks.push(comment + table(`[${name}]`, section));
   }
   return blocks.join("\n");

@@ -7,6 +7,7 @@ import { parseManifest } from "./parse.ts";
 import { maxFileBytes } from "./read-toml.ts";
 import { secretCases } from "./secret-cases.fixture.ts";
 import { manifestRules, type RuleCode } from "./rules.ts";
+import { securityCases } from "./security-cases.fixture.ts";
 
 const context = {
   file: "agentbox.toml",
@@ -103,7 +104,7 @@ const cases: Record<RuleCode, RuleCase> = {
   E010: {
     bad: [
       [v1("[placement]"), 2, 1],
-      [v1("[security.exceptions]"), 2, 1],
+      [v1("[adapters.chat]"), 2, 1],
       [v1("placement.host = 1"), 2, 1],
     ],
     good: [v1("[agent]")],
@@ -292,6 +293,7 @@ const cases: Record<RuleCode, RuleCase> = {
   ...networkCases,
   ...agentCases,
   ...secretCases,
+  ...securityCases,
   W001: {
     bad: [
       [v1('[lifecycle]\nttl = "1h"\nidle = "2h"'), 4, 8],
@@ -347,18 +349,24 @@ describe("findings", () => {
     expect(hintOf(v1('[agent]\nname = "shel"'))).toBe('Did you mean "shell"?');
     expect(hintOf(service("redy_timeout = '1s'"))).toBe('Did you mean "ready_timeout"?');
     expect(hintOf(v1('[agent]\nname = "demo"\noptions.sped = "slow"'))).toBe('Did you mean "speed"?');
+    expect(hintOf(v1('[security.exceptions.x]\nreason = "for a test"\ncapabilities = ["IPC_LOKC"]'))).toBe(
+      'Did you mean "IPC_LOCK"?',
+    );
+    expect(hintOf(v1('[security.exceptions.x]\nreason = "for a test"\ndevice = ["/dev/kvm"]'))).toBe(
+      'Did you mean "devices"?',
+    );
     expect(hintOf(v1('[model]\nprovider = "antropic"'))).toBe('Did you mean "anthropic"?');
     expect(hintOf(v1("[env]\nA = { from_hots = 'B' }"))).toBeDefined();
   });
 
   it("of several sections come together and in order", () => {
-    const text = v1('[agent]\nname = "x"\n[resources]\npids = 1\n[lifecycle]\nttl = "9d"\n[security]\n');
+    const text = v1('[agent]\nname = "x"\n[resources]\npids = 1\n[lifecycle]\nttl = "9d"\n[observability]\n');
     expect(codes(text)).toEqual(["E018", "E014", "E017", "E010"]);
     expect(check(text).map((f) => f.path)).toEqual([
       "agent.name",
       "resources.pids",
       "lifecycle.ttl",
-      "security",
+      "observability",
     ]);
   });
 

@@ -1,3 +1,5 @@
+import { securityRules } from "./security-rules.ts";
+
 /** A rule of the manifest: what it refuses (E) or warns about (W), and why it exists. The documentation is generated from here. */
 export interface ManifestRule {
   readonly title: string;
@@ -211,7 +213,7 @@ export const manifestRules = {
   },
   E041: {
     title: "The name of an exception cannot be used",
-    why: "The box reaches the address under this name.",
+    why: "The name appears in questions and records, and the box reaches an address under it.",
     example: 'version = 1\n[network.exceptions.My_DB]\naddress = "10.0.0.5:5432"\nreason = "test database"',
   },
   E042: {
@@ -330,6 +332,7 @@ export const manifestRules = {
     why: "There would be no saying which of them is sent.",
     example: 'version = 1\n[model.providers.openai]\nkey = "vault:openai"\nkey_env = "OPENAI_API_KEY"',
   },
+  ...securityRules,
   W001: {
     title: "The idle time is not shorter than the time to live",
     why: "The box always ends before it could be idle for so long.",
@@ -359,6 +362,12 @@ export const manifestRules = {
     title: "An MCP server is reached in the clear",
     why: "Whoever is on the way can read and change what the agent gets from it.",
     example: 'version = 1\n[mcp.servers.docs]\nurl = "http://mcp.example.org"',
+  },
+  W007: {
+    title: "An exception is not used",
+    why: "Its feature is not enabled, so the box does not have what the exception says.",
+    example:
+      'version = 1\n[security.exceptions.gpu]\nreason = "trains a small model"\nfeature = "gpu"\ngpus = 1',
   },
 } as const satisfies Record<string, ManifestRule>;
 

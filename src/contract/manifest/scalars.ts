@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { parseBytes } from "../../base/bytes.ts";
 import { parseDuration } from "../../base/duration.ts";
+import { parseImageReference } from "../image-reference.ts";
 import type { RuleCode } from "./rules.ts";
 
 const rule = (code: RuleCode): RuleCode => code;
@@ -16,6 +17,8 @@ const mcpNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const headerPattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 /** SECURITY: it becomes a part of paths and of what a registry is asked for; a tag such as latest is no pin. */
 const versionPattern = /^\d[A-Za-z0-9.+-]{0,63}$/;
+
+const packagePattern = /^[a-z0-9][a-z0-9+.-]{1,127}$/;
 
 /** Short enough to be read without harm; a longer number is not a duration anybody means. */
 const maxScalar = 64;
@@ -42,11 +45,20 @@ export const ExceptionName = z.string().regex(serviceNamePattern, rule("E041"));
 /** It is the first segment of the path under which the box reaches the provider. */
 export const ProviderName = z.string().regex(serviceNamePattern, rule("E046"));
 export const SecretKey = z.string().regex(serviceNamePattern, rule("E056"));
-/** SECURITY: a name and never a value; the finding does not show what was written there. */
+/**
+ * SECURITY: a name and never a value; the finding does not show what was written there. A login is used by its agent's
+ * model gateway alone: a file that could name it would send it to an address of its own.
+ */
 export const SecretRef = z
   .string()
-  .regex(/^vault:[a-z][a-z0-9-]*(?:\/[a-z0-9-]+)?$/, rule("E057"))
+  .regex(/^vault:(?!login\/)[a-z][a-z0-9-]*(?:\/[a-z0-9-]+)?$/, rule("E057"))
   .max(70, rule("E057"));
+export const ImageReference = z
+  .string()
+  .refine((text) => parseImageReference(text) !== undefined, rule("E065"))
+  .meta({ examples: ["debian:12"] });
+export const PackageName = z.string().regex(packagePattern, rule("E066"));
+export const FeatureName = z.string().regex(serviceNamePattern, rule("E067"));
 export const McpName = z.string().regex(mcpNamePattern, rule("E051"));
 export const HeaderName = z.string().regex(headerPattern, rule("E055"));
 export const Version = z.string().regex(versionPattern, rule("E053"));

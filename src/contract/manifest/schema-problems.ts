@@ -1,12 +1,13 @@
 import type { z } from "zod";
 import { suggest } from "../../base/suggest.ts";
+import { closedSetting } from "./closed-settings.ts";
 import { type Problem, quote } from "./finding.ts";
 import { type Path, formatPath } from "./path.ts";
 
 type Issue = z.core.$ZodIssue;
 
 /** Unknown keys of one table that are named one by one. */
-const maxUnknownKeys = 20;
+export const maxUnknownKeys = 20;
 /** Nobody mistypes a longer word than this, and comparing costs time. */
 const maxSuggestedLength = 40;
 
@@ -78,6 +79,8 @@ function valueAt(root: unknown, path: Path): unknown {
 }
 
 export function unknownKey(path: Path, known: readonly string[]): Problem {
+  const closed = closedSetting(path);
+  if (closed) return closed;
   const key = String(path.at(-1));
   const meant = key.length <= maxSuggestedLength ? suggest(key, known) : undefined;
   return {
@@ -199,6 +202,19 @@ const ruleTexts = {
     message: (_path: string, value: unknown, key: string) =>
       `${quote(key === "header" ? value : key)} cannot be the name of a header.`,
     hint: "Use letters, digits and hyphens.",
+  },
+  E065: {
+    message: (path: string, value: unknown) =>
+      `${path} is ${quote(value)}, which is not a reference of an image.`,
+    hint: 'Write a name with a tag or a digest, such as "debian:12" or "name@sha256:…".',
+  },
+  E066: {
+    message: (_path: string, value: unknown) => `${quote(value)} cannot be the name of a Debian package.`,
+    hint: "Use lower-case letters, digits, plus, minus and dots, as apt does.",
+  },
+  E067: {
+    message: (_path: string, value: unknown) => `${quote(value)} cannot be the name of a feature.`,
+    hint: "Use up to 32 lower-case letters, digits and hyphens, and a letter first.",
   },
 } as const;
 type TextRule = keyof typeof ruleTexts;

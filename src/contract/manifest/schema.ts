@@ -5,7 +5,9 @@ import { BudgetSection } from "./budget-section.ts";
 import { McpSection } from "./mcp-section.ts";
 import { ModelSection } from "./model-section.ts";
 import { NetworkSection } from "./network-section.ts";
+import { RuntimeSection } from "./runtime-section.ts";
 import { SecretsSection } from "./secrets-section.ts";
+import { SecuritySection } from "./security-section.ts";
 import { Duration, EnvName, PathText, ServiceName, Size, Text, Word } from "./scalars.ts";
 
 const Command = z.union([Text, z.array(Text).max(1_024)]);
@@ -32,10 +34,6 @@ const WorkspaceSection = z
       .describe("Whether uncommitted work comes along into a clone."),
   })
   .describe("What the agent works on, at /workspace in the box.");
-
-const RuntimeSection = z
-  .strictObject({ name: Word.optional().describe("What the box is made of, by name; see agentbox doctor.") })
-  .describe("What the box is made of.");
 
 const ResourcesSection = z
   .strictObject({
@@ -102,6 +100,7 @@ export const ServiceEntry = z
     ready: ReadySection.optional(),
     ready_timeout: Duration.optional().describe("How long it may take to become ready."),
     restart: RestartPolicy.optional().describe("Whether it is started again when it ends."),
+    required: z.boolean().optional().describe("Whether the box comes up only when this service does."),
   })
   .describe("A program that runs in the box beside the agent.");
 export type ServiceEntry = z.infer<typeof ServiceEntry>;
@@ -148,6 +147,7 @@ export const manifestSections = {
     .describe("Programs that run in the box beside the agent, each under its name."),
   network: NetworkSection,
   secrets: SecretsSection,
+  security: SecuritySection,
   check: z
     .array(CheckEntry)
     .max(32)
@@ -170,6 +170,7 @@ export const Manifest = z
     services: manifestSections.services.optional(),
     network: manifestSections.network.optional(),
     secrets: manifestSections.secrets.optional(),
+    security: manifestSections.security.optional(),
     check: manifestSections.check.optional(),
   })
   .describe(
@@ -188,7 +189,6 @@ export const reservedSections = {
   placement: "where the box runs",
   adapters: "how other systems are connected",
   observability: "what is recorded",
-  security: "exceptions to the baseline",
 } as const;
 
 export const maxEnvVariables = 256;

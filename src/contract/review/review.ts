@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SecurityException } from "../box.ts";
 import { UsageTotals } from "../model/usage.ts";
 import { Change, ChangeTotals } from "./change.ts";
 import { CheckResult } from "./check.ts";
@@ -26,6 +27,7 @@ export const SessionSummary = z.object({
       }),
     )
     .default([]),
+  exceptions: z.array(SecurityException).default([]).describe("What the box had beyond the baseline."),
 });
 export type SessionSummary = z.infer<typeof SessionSummary>;
 

@@ -1,4 +1,7 @@
 /** Subscriptions of agents that boxes can use: what the vendor takes, and where. Nothing of a login is in a box. */
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+
 export interface AgentLogin {
   /** The built-in provider that it is used for. */
   readonly provider: string;
@@ -19,6 +22,7 @@ export const agentLogins: Readonly<Record<string, AgentLogin>> = {
   },
 };
 
+/** Why those of others cannot be; it ends a sentence. */
 const unusable: Readonly<Record<string, string>> = {
   gemini: "it is taken only by Google's Code Assist API, which is not the one that boxes speak",
   copilot: "GitHub takes it only from Copilot's own service, and boxes run Copilot with a model of yours",
@@ -26,10 +30,17 @@ const unusable: Readonly<Record<string, string>> = {
   qwen: "Qwen takes it at an address that each login names itself",
 };
 
-/** Why the subscription of an agent cannot be used by boxes; it ends a sentence. Undefined: it can. */
-export function loginProblem(agent: string): string | undefined {
-  if (Object.hasOwn(agentLogins, agent)) return undefined;
-  return (Object.hasOwn(unusable, agent) ? unusable[agent] : undefined) ?? "it has none that is known";
+/** Before anything is read: what boxes cannot use is not taken either. */
+export function requireUsableLogin(agent: string): void {
+  if (Object.hasOwn(agentLogins, agent)) return;
+  const problem = Object.hasOwn(unusable, agent) ? unusable[agent] : "it has none that is known";
+  throw new AgentBoxError(
+    "input.invalid",
+    `The login of "${printable(agent)}" cannot be used by boxes: ${problem}.`,
+    {
+      hint: `Use a key: agentbox vault set NAME, and key = "vault:NAME" under [model.providers]. Logins: ${Object.keys(agentLogins).join(", ")}.`,
+    },
+  );
 }
 
 export const loginSecret = (agent: string): string => `login/${agent}`;

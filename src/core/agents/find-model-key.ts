@@ -4,6 +4,7 @@
  * should go in and cannot, the request is refused; nothing else is sent in its place.
  */
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import { portOf } from "../../base/url-place.ts";
 import { type ModelProvider, builtInProviders } from "../../contract/model/api.ts";
 import type { SecretDenial } from "../../contract/network/policy.ts";
 import { agentLogins, agentOfLogin, loginSecret } from "../../contract/secret/agent-login.ts";
@@ -11,7 +12,7 @@ import type { SecretInfo } from "../../contract/secret/secret.ts";
 import type { GateBox } from "../../ports/gate.ts";
 import type { ProviderKey } from "../../ports/model-gateway.ts";
 import type { Core } from "../context.ts";
-import { loginUse } from "../secrets/keep-secrets.ts";
+import { loginUse } from "../secrets/use.ts";
 
 export async function findModelKey(
   core: Core,
@@ -60,7 +61,7 @@ async function findLogin(
   const isFor = Object.hasOwn(agentLogins, agent) && agentLogins[agent]?.provider === provider.name;
   const secret = loginSecret(agent);
   if (!isFor || (await core.ports.vault.find(secret)) === undefined) return undefined;
-  return { agent, secret, isGranted: await core.secretGrants.covers(box, loginUse(secret)) };
+  return { agent, secret, isGranted: await core.secretGrants.covers(box, loginUse(agent)) };
 }
 
 async function fromVault(
@@ -115,14 +116,14 @@ function note(
   { name, baseUrl }: Pick<ModelProvider, "name" | "baseUrl">,
   { secret, reason }: { readonly secret: string; readonly reason?: SecretDenial },
 ): void {
-  const { hostname, port, protocol } = new URL(baseUrl);
+  const url = new URL(baseUrl);
   core.egressLog.add({
     atMs: core.ports.clock.nowMs(),
     box,
     incarnation,
     via: "proxy",
-    host: hostname,
-    port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port),
+    host: url.hostname,
+    port: portOf(url),
     verdict: reason === undefined ? "allow" : "deny",
     reason,
     rule: `model.providers.${name}`,

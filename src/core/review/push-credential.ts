@@ -3,6 +3,7 @@
  * have come from anywhere; so a secret goes only to hosts that a person has named or bound it to.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import { portOf } from "../../base/url-place.ts";
 import type { Box } from "../../contract/box.ts";
 import type { PushSection } from "../../contract/manifest/push-section.ts";
 import { matchesHost } from "../../contract/network/host-pattern.ts";
@@ -87,13 +88,12 @@ function requireBound({ spec }: Box, secret: string, place: PushPlace): void {
   });
 }
 
-function placeOf({ use }: SecretBinding, { url }: PushPlace): SecretPlace | undefined {
+function placeOf({ use }: SecretBinding, place: PushPlace): SecretPlace | undefined {
   if (use.kind !== "inject") return undefined;
-  const { protocol, hostname, port } = new URL(url);
-  const scheme = protocol.slice(0, -1);
-  const number = Number(port || (scheme === "https" ? 443 : 80));
+  const url = new URL(place.url);
   const here = use.places.filter(
-    (one) => one.scheme === scheme && one.port === number && matchesHost(one.host, hostname),
+    ({ scheme, host, port }) =>
+      url.protocol === `${scheme}:` && port === portOf(url) && matchesHost(host, url.hostname),
   );
   return here.find(({ as }) => as.kind === "basic") ?? here.find(({ as }) => as.kind === "bearer");
 }

@@ -3,9 +3,10 @@
  * own config alone.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import { isLoopback } from "../../base/url-place.ts";
 import type { PushSection } from "../../contract/manifest/push-section.ts";
 import { matchesPath } from "../../contract/network/path-pattern.ts";
-import type { ForgeKind } from "../../contract/review/push.ts";
+import { ForgeKind } from "../../contract/review/push.ts";
 
 export interface PushPlace {
   /** Without a credential, whatever the project's config has. */
@@ -26,7 +27,7 @@ export function parsePlace(remote: string, text: string, settings: PushSection):
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
     throw notHttps(remote, text);
-  const forge = (["github", "gitlab", "gitea"] as const).find((kind) =>
+  const forge = ForgeKind.options.find((kind) =>
     [...publicForges[kind], ...(settings[kind] ?? [])].some((entry) => originOf(entry) === url.origin),
   );
   const isNamed =
@@ -56,9 +57,8 @@ function isOnePart(part: string): boolean {
 function originOf(entry: string): string | undefined {
   const text = entry.startsWith("http://") ? entry : `https://${entry}`;
   if (!URL.canParse(text)) return undefined;
-  const { protocol, origin, hostname } = new URL(text);
-  const isLoopback = /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/.test(hostname);
-  return protocol === "https:" || isLoopback ? origin : undefined;
+  const url = new URL(text);
+  return url.protocol === "https:" || isLoopback(url) ? url.origin : undefined;
 }
 
 function notHttps(remote: string, text: string): AgentBoxError {

@@ -33,6 +33,7 @@ export async function summarise(core: Core, box: Box): Promise<SessionSummary> {
     usage,
     ...(box.run?.verdict === undefined ? {} : { verdict: box.run.verdict }),
     secrets: secretsOf(box, receipts),
+    exceptions: box.spec.exceptions ?? [],
   };
 }
 

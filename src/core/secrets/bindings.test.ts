@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { useSentence } from "../../contract/secret/use-words.ts";
 import { layersOf } from "../policy/policy.fixture.ts";
 import { trustRequests } from "../trust-requests.ts";
 import { resolveSecrets, sourcedSecrets } from "./bindings.ts";
-import { useDigest, useSentence } from "./use.ts";
+import { useDigest } from "./use.ts";
 
 const bearer = (host: string, more = "") => `[secrets.x]\nhow = "bearer"\nhosts = ["${host}"]\n${more}`;
 const resolve = (texts: Parameters<typeof layersOf>[0]) => resolveSecrets(layersOf(texts));

@@ -3,9 +3,8 @@
  * daemon refreshes the tokens, for all boxes, and none of it is in any of them.
  */
 import { AgentBoxError } from "../../base/errors.ts";
-import { printable } from "../../base/printable.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
-import { agentLogins, loginProblem, loginSecret } from "../../contract/secret/agent-login.ts";
+import { agentLogins, loginSecret, requireUsableLogin } from "../../contract/secret/agent-login.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { SecretInfo } from "../../contract/secret/secret.ts";
 import type { Core } from "../context.ts";
@@ -14,7 +13,7 @@ import { tokenKeeper } from "./token-keeper.ts";
 
 export async function keepLogin(core: Core, body: RouteBody<"keepLogin">): Promise<SecretInfo> {
   const { agent, form } = body;
-  requireUsable(agent);
+  requireUsableLogin(agent);
   const text = Buffer.from(body.value, "base64").toString("utf8");
   const tokens = form === "token" ? tokenOf(agent, text) : core.ports.connections.readLogin(agent, text);
   const secret = loginSecret(agent);
@@ -26,18 +25,6 @@ export async function keepLogin(core: Core, body: RouteBody<"keepLogin">): Promi
   });
   await applySecrets(core, secret);
   return (await core.ports.vault.find(secret))!;
-}
-
-function requireUsable(agent: string): void {
-  const problem = loginProblem(agent);
-  if (problem === undefined) return;
-  throw new AgentBoxError(
-    "input.invalid",
-    `The login of "${printable(agent)}" cannot be used by boxes: ${problem}.`,
-    {
-      hint: `Use a key: agentbox vault set NAME, and key = "vault:NAME" under [model.providers]. Logins: ${Object.keys(agentLogins).join(", ")}.`,
-    },
-  );
 }
 
 /** A token that was made for this purpose: nobody else refreshes it, and it is used until its vendor ends it. */

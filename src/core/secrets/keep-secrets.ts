@@ -2,6 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { SecretDetails } from "../../contract/api/vault-routes.ts";
+import { agentOfLogin } from "../../contract/secret/agent-login.ts";
 import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";
 import type { SecretInfo, VaultStatus } from "../../contract/secret/secret.ts";
 import type { Core } from "../context.ts";
@@ -9,7 +10,7 @@ import { readLayers } from "../read-layers.ts";
 import { resolveSecrets } from "./bindings.ts";
 import { applySecrets } from "./apply-secrets.ts";
 import type { AskedUse } from "./secret-grants.ts";
-import { askedUse } from "./secret-source.ts";
+import { askedUse, loginUse } from "./use.ts";
 
 export async function addSecret(core: Core, body: RouteBody<"addSecret">): Promise<SecretInfo> {
   const { value, ...secret } = body;
@@ -84,9 +85,9 @@ export async function grantSecret(core: Core, body: RouteBody<"grantSecret">): P
 }
 
 async function askedBy(core: Core, body: RouteBody<"grantSecret">): Promise<AskedUse[]> {
-  const { name, box, projectDir, manifest, agent } = body;
-  // A login is used by its agent's model gateway alone, so there is one use of it.
-  if (name.startsWith("login/")) return [loginUse(name, agent)];
+  const { name, box, projectDir, manifest } = body;
+  const agent = agentOfLogin(name);
+  if (agent !== undefined) return [loginUse(agent)];
   if (box !== undefined) {
     const { spec } = await core.getBox(box);
     return spec.secrets.filter(({ secret }) => secret === name).map(askedUse);
@@ -96,12 +97,6 @@ async function askedBy(core: Core, body: RouteBody<"grantSecret">): Promise<Aske
     .filter(({ secret }) => secret === name)
     .map(askedUse);
 }
-
-export const loginUse = (secret: string, agent = secret.slice("login/".length)): AskedUse => ({
-  secret,
-  use: `login:${agent}`,
-  sentence: `ask ${agent}'s models with the login ${secret}`,
-});
 
 async function scopeOf(
   core: Core,

@@ -10,14 +10,7 @@ import type { SecretSourcePort } from "../../ports/injection.ts";
 import type { SshKeysListener } from "../../ports/ssh-keys.ts";
 import type { Core } from "../context.ts";
 import { revealAll, revealSecret } from "./reveal.ts";
-import type { AskedUse } from "./secret-grants.ts";
-import { useDigest, useSentence } from "./use.ts";
-
-export const askedUse = (binding: SecretBinding): AskedUse => ({
-  secret: binding.secret,
-  use: useDigest(binding),
-  sentence: useSentence(binding),
-});
+import { askedUse } from "./use.ts";
 
 /** Without a question: for what cannot wait, such as the start of a box that holds the value. */
 export const isGranted = async (core: Core, box: Box, binding: SecretBinding): Promise<boolean> =>

@@ -7,7 +7,7 @@ import type { RouteBody } from "../../contract/api/routes.ts";
 import type { SecretTest } from "../../contract/api/vault-routes.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
-import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SecretPlace, SshPlace } from "../../contract/secret/binding.ts";
 import type { Core } from "../context.ts";
 import { execInBox } from "../exec-in-box.ts";
 import { getLink } from "../run-in-box.ts";
@@ -39,8 +39,9 @@ export async function testSecret(
     return [{ url: "", method: "", isInjected: false, sentence }];
   }
   if (binding.use.kind === "ssh") {
-    const hosts = binding.use.places.map(({ host }) => host).join(", ");
-    const sentence = `Try it in the box: ssh -T ${hosts}; then: agentbox vault audit ${binding.secret}`;
+    const [{ host, port, user }] = binding.use.places as [SshPlace, ...SshPlace[]];
+    const where = `${port === 22 ? "" : `-p ${port} `}${user === undefined ? "" : `${user}@`}${host}`;
+    const sentence = `Try it in the box: ssh -T ${where}; then: agentbox vault audit ${binding.secret}`;
     return [{ url: "", method: "", isInjected: false, sentence }];
   }
   const tests: SecretTest[] = [];

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { TokenKeeper } from "../../ports/connections.ts";
 import type { Core } from "../context.ts";
@@ -11,7 +12,7 @@ const graceMs = 3_600_000;
 export const tokenKeeper = (core: () => Core): TokenKeeper => ({
   async read(secret) {
     const { kind, bytes } = await core().ports.vault.reveal(secret);
-    const tokens = kind === "oauth" ? OAuthTokens.safeParse(parse(bytes)) : undefined;
+    const tokens = kind === "oauth" ? OAuthTokens.safeParse(parseJson(bytes.toString("utf8"))) : undefined;
     if (tokens?.success === true) return tokens.data;
     throw new AgentBoxError("secret.invalid", `The secret "${secret}" is not a connection.`, {
       hint: `Sign in: agentbox connect ${secret}`,
@@ -32,11 +33,3 @@ export const tokenKeeper = (core: () => Core): TokenKeeper => ({
   },
   clientSecret: (secret) => revealText(core(), secret),
 });
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-}

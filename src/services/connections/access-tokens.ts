@@ -3,6 +3,7 @@
  * a service that fails is left alone for a while; a token that has ended is never handed out.
  */
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import { agentOfLogin } from "../../contract/secret/agent-login.ts";
 import type { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { ConnectionsContext } from "./connections.ts";
 import { type RequestFailure, failureOf } from "./failure.ts";
@@ -155,8 +156,8 @@ const handed = ({ accessToken, extra }: OAuthTokens): AccessToken => ({ value: a
 
 function hintFor(secret: string, failure: RequestFailure): string {
   if (failure !== noRefresh && failure.kind === "unreachable") return "Try again when the service answers.";
-  const [family, agent] = secret.split("/");
-  return family === "login" && agent !== undefined
-    ? `Log in again with ${agent} on this host, and take the login over again.`
-    : `Connect again: agentbox connect ${secret}`;
+  const agent = agentOfLogin(secret);
+  return agent === undefined
+    ? `Connect again: agentbox connect ${secret}`
+    : `Log in again with ${agent} on this host, then: agentbox login ${agent}`;
 }

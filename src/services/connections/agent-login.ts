@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { AgentBoxError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import { jwtExpiryMs } from "./jwt-expiry.ts";
 import { geminiClientId } from "./public-clients.ts";
@@ -92,13 +93,7 @@ export function readAgentLogin(agent: string, text: string): OAuthTokens {
 }
 
 /** Copilot begins its file with lines of comment. */
-function parseLenient(text: string): unknown {
-  try {
-    return JSON.parse(text.replaceAll(/^\s*\/\/.*$/gm, ""));
-  } catch {
-    return undefined;
-  }
-}
+const parseLenient = (text: string): unknown => parseJson(text.replaceAll(/^\s*\/\/.*$/gm, ""));
 
 function readClaude(document: unknown): z.input<typeof OAuthTokens> | undefined {
   const login = Claude.safeParse(document).data?.claudeAiOauth;

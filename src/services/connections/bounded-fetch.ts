@@ -1,8 +1,11 @@
 /**
- * Every request of a sign-in goes through here: https (or what the caller lets through), no redirect followed, an
- * end in time, and an answer of bounded size.
+ * Every request of a sign-in goes through here: https (or to this host itself), no redirect followed, an end in time,
+ * and an answer of bounded size.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import { parseJsonObject } from "../../base/json.ts";
+import { isLoopback } from "../../base/url-place.ts";
+import { readBounded } from "../../host/read-bounded.ts";
 
 export const requestTimeoutMs = 10_000;
 const maxAnswerBytes = 1024 * 1024;
@@ -15,17 +18,14 @@ export interface Request {
 }
 export type BoundedFetch = (url: string, request: Request) => Promise<Response>;
 
-const loopback = new Set(["127.0.0.1", "[::1]", "localhost"]);
-
 /** SECURITY: tokens and codes are sent here, so a place without TLS is refused unless it is this very host. */
-export function checkPlace(text: string, allowInsecure: (url: URL) => boolean): URL {
+export function checkPlace(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe =
     url !== undefined &&
     url.username === "" &&
     url.password === "" &&
-    (url.protocol === "https:" ||
-      (url.protocol === "http:" && (loopback.has(url.hostname) || allowInsecure(url))));
+    (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url)));
   if (!isSafe) {
     throw new AgentBoxError("connection.failed", "An address of the sign-in is not an https:// URL.", {
       hint: "Tokens are only sent over https, or to this host itself.",
@@ -35,9 +35,9 @@ export function checkPlace(text: string, allowInsecure: (url: URL) => boolean): 
 }
 
 export const boundedFetch =
-  (allowInsecure: (url: URL) => boolean, timeoutMs = requestTimeoutMs): BoundedFetch =>
+  (timeoutMs = requestTimeoutMs): BoundedFetch =>
   async (text, { method, headers, body, signal }) => {
-    const url = checkPlace(text, allowInsecure);
+    const url = checkPlace(text);
     const limit = AbortSignal.timeout(timeoutMs);
     const answer = await fetch(url, {
       method,
@@ -47,7 +47,7 @@ export const boundedFetch =
       redirect: "manual",
       signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     });
-    const content = await readBounded(answer);
+    const content = await readAnswer(answer);
     return new Response(answer.status === 204 || answer.status === 304 ? null : content, {
       status: honestStatus(answer.status, content),
       headers: keptHeaders(answer.headers),
@@ -64,33 +64,15 @@ function keptHeaders(headers: Headers): Headers {
   return kept;
 }
 
-async function readBounded(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxAnswerBytes) {
-      throw new AgentBoxError("connection.failed", "The service's answer is larger than any answer may be.");
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+async function readAnswer({ body }: Response): Promise<string> {
+  const bytes = body === null ? Buffer.alloc(0) : await readBounded(body, maxAnswerBytes);
+  if (bytes !== undefined) return bytes.toString("utf8");
+  throw new AgentBoxError("connection.failed", "The service's answer is larger than any answer may be.");
 }
 
 /** GitHub answers errors with 200, which would pass for a token answer without a token. */
 function honestStatus(status: number, body: string): number {
   if (status !== 200 || !body.startsWith("{")) return status;
-  const fields = parseObject(body);
+  const fields = parseJsonObject(body);
   return typeof fields?.["error"] === "string" && fields["access_token"] === undefined ? 400 : status;
-}
-
-export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -27,7 +27,7 @@ export async function beginCodeFlow(context: FlowContext): Promise<BegunFlow> {
       hint: "Use --device, or give --authorization-endpoint.",
     });
   }
-  checkPlace(begins, context.allowInsecure);
+  checkPlace(begins);
   const checks: Checks = {
     pkceCodeVerifier: randomPKCECodeVerifier(),
     expectedState: randomState(),

@@ -27,7 +27,6 @@ export interface ConnectionsContext {
   readonly logger: Logger;
   readonly ids: Ids;
   readonly fetch: BoundedFetch;
-  readonly allowInsecure: (url: URL) => boolean;
 }
 
 export class HostConnections implements Connections {
@@ -81,12 +80,11 @@ export class HostConnections implements Connections {
   }
 
   async #begin(signIn: SignIn, plan: SignInPlan, provider: Provider): Promise<void> {
-    const { clock, allowInsecure } = this.#context;
+    const { clock } = this.#context;
     const begin = plan.flow === "device" ? beginDeviceFlow : beginCodeFlow;
     const { lifetimeMs, ...flow } = await begin({
       plan,
       provider,
-      allowInsecure,
       settle: (obtain) => this.#settle(signIn, plan, provider, obtain),
     });
     const stopWaiting = clock.after(lifetimeMs, () => signIn.end("expired", "Nobody agreed in time."));

@@ -17,7 +17,7 @@ export async function beginDeviceFlow(context: FlowContext): Promise<BegunFlow> 
     plan.scopes.length === 0 ? {} : { scope: plan.scopes.join(" ") },
   );
   // SECURITY: a person is sent there, and it may be opened in their browser; so no file:, no javascript:.
-  const url = checkPlace(answer.verification_uri_complete ?? answer.verification_uri, context.allowInsecure);
+  const url = checkPlace(answer.verification_uri_complete ?? answer.verification_uri);
   const ended = new AbortController();
   // The library waits between two questions, longer after slow_down, and ends with expired_token or access_denied.
   void settle(() =>

@@ -6,7 +6,6 @@ import type { SignInPlan } from "./sign-in-plan.ts";
 export interface FlowContext {
   readonly plan: SignInPlan;
   readonly provider: Provider;
-  readonly allowInsecure: (url: URL) => boolean;
   /** Takes the service's answer when there is one; keeps the tokens, and says how the sign-in ended. Never fails. */
   readonly settle: (obtain: () => Promise<unknown>) => Promise<CallbackOutcome>;
 }

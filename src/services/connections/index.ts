@@ -10,10 +10,7 @@ export interface ConnectionsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ids: Ids;
-  /** Which addresses without TLS are right, besides those of this host. None unless told. */
-  readonly allowInsecure?: (url: URL) => boolean;
 }
 
-export function openConnections({ allowInsecure = () => false, ...rest }: ConnectionsOptions): Connections {
-  return new HostConnections({ ...rest, allowInsecure, fetch: boundedFetch(allowInsecure) });
-}
+export const openConnections = (options: ConnectionsOptions): Connections =>
+  new HostConnections({ ...options, fetch: boundedFetch() });

@@ -70,7 +70,7 @@ describe("a login that is refreshed with JSON", () => {
     const error = await token().catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "secret.unavailable",
-      hint: "Log in again with claude on this host, and take the login over again.",
+      hint: "Log in again with claude on this host, then: agentbox login claude",
     });
     expect((error as Error).message).toContain(code);
     expect(bench.keeper.tokens.get("login/claude")).toEqual(tokens);

@@ -2,8 +2,9 @@
  * Refreshing as Anthropic and OpenAI do it for their own programs: the standard's fields, but as a JSON document.
  * Fails with a `RefreshFailed`, which says whether asking again can help.
  */
+import { parseJsonObject } from "../../base/json.ts";
 import type { OAuthTokens } from "../../contract/secret/connection.ts";
-import { type BoundedFetch, parseObject } from "./bounded-fetch.ts";
+import type { BoundedFetch } from "./bounded-fetch.ts";
 import { isBusy, refusal, unreachable } from "./failure.ts";
 import { RefreshFailed } from "./refresh.ts";
 
@@ -18,7 +19,7 @@ export async function refreshWithJson(tokens: OAuthTokens, fetch: BoundedFetch):
       ...(tokens.scopes.length === 0 ? {} : { scope: tokens.scopes.join(" ") }),
     }),
   });
-  const fields = parseObject(await answer.text());
+  const fields = parseJsonObject(await answer.text());
   if (answer.status === 200 && fields !== undefined) return fields;
   throw new RefreshFailed(
     [400, 401, 403].includes(answer.status)

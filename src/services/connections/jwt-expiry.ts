@@ -1,10 +1,10 @@
 /** When a token says of itself that it ends. Only for timing: nothing is trusted on the word of an unchecked token. */
-import { parseObject } from "./bounded-fetch.ts";
+import { parseJsonObject } from "../../base/json.ts";
 
 export function jwtExpiryMs(token: string): number | undefined {
   const parts = token.split(".");
   if (parts.length !== 3) return undefined;
-  const claims = parseObject(Buffer.from(parts[1] ?? "", "base64url").toString("utf8"));
+  const claims = parseJsonObject(Buffer.from(parts[1] ?? "", "base64url").toString("utf8"));
   const seconds = claims?.["exp"];
   return typeof seconds === "number" && Number.isSafeInteger(seconds * 1_000) ? seconds * 1_000 : undefined;
 }

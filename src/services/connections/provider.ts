@@ -46,7 +46,7 @@ export async function openProvider(
   const found = await discovery(new URL(issuer!), clientId, undefined, None(), {
     [customFetch]: fetch,
     timeout: requestTimeoutMs / 1_000,
-    // SECURITY: the library knows only "https or anything"; the bounded fetch refuses what is neither https nor allowed.
+    // SECURITY: the library knows only "https or anything"; the bounded fetch refuses what is neither https nor this host.
     execute: [allowInsecureRequests],
   });
   return { ...configure({ ...found.serverMetadata() }, clientId, clientSecret, fetch), isNamed: true };

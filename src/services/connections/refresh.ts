@@ -1,8 +1,9 @@
 /** One exchange of a refresh token for new tokens. Nothing is kept here. */
 import { refreshTokenGrant } from "openid-client";
 import { AgentBoxError } from "../../base/errors.ts";
+import { parseJsonObject } from "../../base/json.ts";
 import type { OAuthTokens } from "../../contract/secret/connection.ts";
-import { type BoundedFetch, parseObject } from "./bounded-fetch.ts";
+import type { BoundedFetch } from "./bounded-fetch.ts";
 import type { RequestFailure } from "./failure.ts";
 import { providerOf } from "./provider.ts";
 
@@ -32,7 +33,7 @@ const withoutIdToken =
   async (url, request) => {
     const answer = await fetch(url, request);
     const text = await answer.text();
-    const { id_token: _, ...fields } = parseObject(text) ?? {};
+    const { id_token: _, ...fields } = parseJsonObject(text) ?? {};
     return new Response(Object.keys(fields).length === 0 ? text : JSON.stringify(fields), {
       status: answer.status,
       headers: answer.headers,

@@ -7,7 +7,10 @@ import { request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
+import { portOf } from "../../base/url-place.ts";
 import { version } from "../../base/version.ts";
+import { readBounded } from "../../host/read-bounded.ts";
 import { readServerTrust } from "../../host/server-trust.ts";
 import type { ForgeCredential } from "../../ports/forge.ts";
 import { quoteSafely } from "./mask.ts";
@@ -38,7 +41,7 @@ export function openApi(options: { readonly proxy: string | undefined; readonly 
     try {
       const socket = options.proxy === undefined ? undefined : await through(options.proxy, url, signal);
       const answer = await send(call, url, socket, signal);
-      return { status: answer.statusCode ?? 0, value: parseJson(await readAll(answer)) };
+      return { status: answer.statusCode ?? 0, value: parseJson(await readAnswer(answer)) };
     } catch (error) {
       const why = signal.aborted ? "no answer in time" : quoteSafely(messageOf(error), call.credential);
       throw new AgentBoxError("push.failed", `The API of ${url.host} could not be asked: ${why}.`, {
@@ -83,7 +86,7 @@ async function send(
 /** SECURITY: messages name the proxy as such, because its address may hold a password. */
 function through(proxy: string, url: URL, signal: AbortSignal): Promise<Socket> {
   const { hostname, port, username, password } = new URL(proxy);
-  const target = `${url.hostname}:${url.port || (url.protocol === "https:" ? 443 : 80)}`;
+  const target = `${url.hostname}:${portOf(url)}`;
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const headers = {
     host: target,
@@ -115,21 +118,8 @@ function through(proxy: string, url: URL, signal: AbortSignal): Promise<Socket> 
   });
 }
 
-async function readAll(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new AgentBoxError("push.failed", "the answer is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+async function readAnswer(answer: IncomingMessage): Promise<string> {
+  const bytes = await readBounded(answer, maxAnswerBytes);
+  if (bytes !== undefined) return bytes.toString("utf8");
+  throw new AgentBoxError("push.failed", "the answer is too large");
 }

@@ -1,15 +1,15 @@
 /** Pull requests of Gitea and Forgejo, at the host of the repository. */
 import type { PullRequest, PullRequestOrder } from "../../ports/forge.ts";
 import type { Api } from "./api-call.ts";
-import { pathOf, readPullRequest, requestFailed } from "./pull-request-answer.ts";
+import { readPullRequest, requestFailed } from "./pull-request-answer.ts";
+import { encodeParts, pathOf } from "./repository-path.ts";
 
 const names = { url: "html_url", number: "number" };
-const inPath = (text: string): string => text.split("/").map(encodeURIComponent).join("/");
 
 export async function openGitea(order: PullRequestOrder, api: Api): Promise<PullRequest> {
   const { credential, branch, base, title, body, isDraft } = order;
   const { origin } = new URL(order.url);
-  const pulls = `${origin}/api/v1/repos/${inPath(pathOf(order.url))}/pulls`;
+  const pulls = `${origin}/api/v1/repos/${encodeParts(pathOf(order.url))}/pulls`;
   const common = { credential, authorization: `token ${credential.password}` };
   const answer = await api({
     ...common,
@@ -23,7 +23,7 @@ export async function openGitea(order: PullRequestOrder, api: Api): Promise<Pull
   const one = await api({
     ...common,
     method: "GET",
-    url: `${pulls}/${encodeURIComponent(base)}/${inPath(branch)}`,
+    url: `${pulls}/${encodeURIComponent(base)}/${encodeParts(branch)}`,
   });
   const found = readPullRequest(one.value, names);
   if (found) return found;

@@ -1,14 +1,15 @@
 /** Pull requests of GitHub, and of GitHub Enterprise Server at the host of the repository. */
 import type { PullRequest, PullRequestOrder } from "../../ports/forge.ts";
 import type { Api } from "./api-call.ts";
-import { messageOfAnswer, pathOf, readPullRequest, requestFailed } from "./pull-request-answer.ts";
+import { messageOfAnswer, readPullRequest, requestFailed } from "./pull-request-answer.ts";
+import { encodeParts, pathOf } from "./repository-path.ts";
 
 const names = { url: "html_url", number: "number" };
 
 export async function openGithub(order: PullRequestOrder, api: Api): Promise<PullRequest> {
   const { credential, branch, base, title, body, isDraft } = order;
   const path = pathOf(order.url);
-  const pulls = `${apiOf(order.url)}/repos/${path.split("/").map(encodeURIComponent).join("/")}/pulls`;
+  const pulls = `${apiOf(order.url)}/repos/${encodeParts(path)}/pulls`;
   const common = {
     credential,
     authorization: `Bearer ${credential.password}`,

@@ -1,7 +1,8 @@
 /** Merge requests of GitLab, at the host of the repository. */
 import type { PullRequest, PullRequestOrder } from "../../ports/forge.ts";
 import type { Api } from "./api-call.ts";
-import { pathOf, readPullRequest, requestFailed } from "./pull-request-answer.ts";
+import { readPullRequest, requestFailed } from "./pull-request-answer.ts";
+import { pathOf } from "./repository-path.ts";
 
 const names = { url: "web_url", number: "iid" };
 

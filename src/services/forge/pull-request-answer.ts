@@ -4,12 +4,6 @@ import type { PullRequest, PullRequestOrder } from "../../ports/forge.ts";
 import type { ApiAnswer } from "./api-call.ts";
 import { quoteSafely } from "./mask.ts";
 
-/** `owner/name`, or deeper where a forge has groups. */
-export const pathOf = (url: string): string =>
-  decodeURIComponent(new URL(url).pathname)
-    .replace(/^\/+|\/+$/g, "")
-    .replace(/\.git$/, "");
-
 const field = (value: unknown, name: string): unknown =>
   value !== null && typeof value === "object" ? (value as Record<string, unknown>)[name] : undefined;
 

@@ -35,7 +35,7 @@ export async function push(order: PushOrder, options: RemoteGitOptions): Promise
 function refusalOf({ stdout, stderr }: RunResult, order: PushOrder): AgentBoxError | undefined {
   const [, summary] = /^!\t[^\t]*\t(.*)$/m.exec(stdout) ?? [];
   if (summary === undefined) return undefined;
-  if (/stale info|fetch first|non-fast-forward|already exists|lock/.test(summary)) {
+  if (/stale info|fetch first|non-fast-forward|already exists|(?:cannot|failed to) lock/.test(summary)) {
     return new AgentBoxError("push.refused", `The branch ${order.branch} was moved by somebody else.`, {
       hint: "Look at it there, and push to another branch with --branch.",
     });

@@ -165,7 +165,7 @@ export class Delivery {
       });
     } catch {
       // SECURITY: what Node says about a header or path that it does not take may have the value in it.
-      this.#events.onFailure({ reason: "secret_unusable" });
+      this.#events.onFailure({ reason: prepared.outcome === "inject" ? "secret_unusable" : "malformed" });
       return undefined;
     }
   }

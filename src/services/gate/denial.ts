@@ -113,12 +113,12 @@ export function denialText(denial: Denial): string {
 
 const statusText = (status: number): string => STATUS_CODES[status] ?? "Bad Gateway";
 
-const grantHint = "Ask a person to look at the secret on the host: agentbox vault ls";
+const personHint = "Ask a person to look at the secret on the host: agentbox vault ls";
 const secretHints: Record<SecretDenial, string> = {
-  secret_not_granted: grantHint,
-  secret_unavailable: grantHint,
+  secret_not_granted: personHint,
+  secret_unavailable: personHint,
   secret_misplaced: "Send placeholders only as a credential of the host they are for.",
-  secret_unusable: grantHint,
+  secret_unusable: personHint,
   foreign_credential: "Send the request without a credential; the gate puts it in.",
   secret_in_answer: "Ask for the answer without a content encoding.",
 };

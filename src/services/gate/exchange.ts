@@ -1,6 +1,6 @@
 /**
  * One request that the gate reads: judged on its own, sent on with exactly the bytes that were judged, answered with
- * exactly what the server said, and recorded once.
+ * what the server said (see delivery.ts for what a secret went into), and recorded once.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DenyReason } from "../../contract/network/policy.ts";

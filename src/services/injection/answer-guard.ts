@@ -21,7 +21,7 @@ export interface GuardedAnswer {
   /** Read when the answer comes: by then a signature may have been added. */
   readonly values: readonly MaskedValue[];
   readonly method: string;
-  /** Whether packed bodies pass as they are: only where the value was never sent, so that none can come back. */
+  /** Whether packed bodies pass as they are: only where the key was never sent, and so cannot come back. */
   readonly mayStayPacked: boolean;
 }
 

@@ -3,11 +3,11 @@
  * region and service. The key itself never leaves the host.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import type { AwsKey } from "../../contract/secret/aws-key.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import type { AwsAuthorization } from "./aws-authorization.ts";
 import { type SignedRequest, sha256, signAgain } from "./aws-signature.ts";
 import { type Refusal, misplaced } from "./refusal.ts";
-import type { AwsKey } from "./usable-value.ts";
 
 /** As far as AWS itself lets clocks differ. */
 const maxSkewMs = 15 * 60_000;

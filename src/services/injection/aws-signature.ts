@@ -4,8 +4,9 @@
  * is the way the new signature is made. A request that was not signed with the placeholder has none.
  */
 import { createHash, createHmac } from "node:crypto";
+import type { AwsKey } from "../../contract/secret/aws-key.ts";
 import type { AwsAuthorization } from "./aws-authorization.ts";
-import type { AwsKey } from "./usable-value.ts";
+import { decodePercent } from "./request-query.ts";
 
 export interface SignedRequest {
   readonly method: string;
@@ -89,7 +90,7 @@ function spellings({ path: target, hosts }: SignedRequest): Spelling[] {
   const mark = target.indexOf("?");
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? "" : target.slice(mark + 1);
-  const once = encodePath(decode(path));
+  const once = encodePath(decodePercent(path));
   const paths = new Set([path, encodePath(path), once, encodePath(once)]);
   const queries = new Set([sortedQuery(query), sortedQuery(query.replaceAll("+", "%20")), query]);
   return hosts.flatMap((host) =>
@@ -102,7 +103,7 @@ function sortedQuery(query: string): string {
   const pairs = pieces.map((piece) => {
     const equals = piece.indexOf("=");
     const [name, value] = equals < 0 ? [piece, ""] : [piece.slice(0, equals), piece.slice(equals + 1)];
-    return [encode(decode(name)), encode(decode(value))] as const;
+    return [encode(decodePercent(name)), encode(decodePercent(value))] as const;
   });
   pairs.sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1));
   return pairs.map(([name, value]) => `${name}=${value}`).join("&");
@@ -114,6 +115,3 @@ const encode = (bytes: string): string =>
     (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
   );
 const encodePath = (path: string): string => path.split("/").map(encode).join("/");
-/** To a text whose characters are bytes. */
-const decode = (text: string): string =>
-  text.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

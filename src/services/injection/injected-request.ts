@@ -80,7 +80,8 @@ function putSignature(
     secret,
     path: request.path,
     body,
-    // The key was not sent, so an object may stay packed and come in parts, as its checksums expect it.
+    // The key was not sent, and what was (a signature, the token of a session) opens nothing without it; so an object
+    // may stay packed and come in parts, as its checksums expect it.
     answer: guardAnswer({ values: masked, method: request.method, mayStayPacked: true }),
   } as const;
   if (checked.payloadHash === undefined) return { ...inject, headers, finish: (held) => sign(sha256(held)) };

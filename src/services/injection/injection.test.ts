@@ -175,6 +175,12 @@ describe("a request that is refused", () => {
       ["x-api-key", token, "x_api_key", token],
     ])
       expect(await prepare({ headers })).toMatchObject({ reason: "foreign_credential" });
+    const bound = binding(place({ kind: "query", name: "key" }));
+    const own = tokenOf(bound, box);
+    expect(await setUp([bound]).prepare({ path: `/x?key=${own}&key=${own}` })).toMatchObject({
+      reason: "foreign_credential",
+      message: "The request has the parameter key more than once, so a server could take either.",
+    });
   });
 
   it("has a placeholder where it is not replaced", async () => {
@@ -296,7 +302,8 @@ describe("a box", () => {
   });
 
   it("finds placeholders in its variables, the same after a restart and others in a fork", () => {
-    const aws = binding(place({ kind: "aws" }), { name: "cloud", env: [], prefix: "" });
+    const env = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
+    const aws = binding(place({ kind: "aws" }), { name: "cloud", env, prefix: "" });
     const held = binding([], { name: "held", use: { kind: "env", variable: "X" }, env: [] });
     const { injection } = setUp([]);
     const variables = injection.placeholders(box, [bearer, aws, held]);

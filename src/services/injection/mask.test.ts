@@ -41,7 +41,9 @@ describe("masking", () => {
         for (let i = 0; i < input.length; i += 1) {
           if (output[i] !== input[i]) expect([output[i], whole[i]]).toEqual([0x2a, 0x2a]);
         }
-        if (!patterns.has(input)) expect(output).toEqual(input);
+        let hasHit = false;
+        patterns.search(input, () => (hasHit = true));
+        if (!hasHit) expect(output).toEqual(input);
       }),
       { numRuns: 2000 },
     );

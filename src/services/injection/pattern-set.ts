@@ -9,9 +9,8 @@ const maxShift = 255;
 const blockOf = (first: number, second: number): number => ((first << 5) ^ second) & tableMask;
 
 export class PatternSet {
-  readonly longest: number;
-  readonly isEmpty: boolean;
-  readonly #patterns: readonly Buffer[];
+  readonly #isEmpty: boolean;
+  readonly #longest: number;
   readonly #window: number;
   /** How far the window may move when its last two bytes are these; 0: a pattern may begin here. */
   readonly #shifts: Uint8Array;
@@ -22,13 +21,12 @@ export class PatternSet {
   constructor(patterns: Iterable<Buffer>) {
     const unique = new Map<string, Buffer>();
     for (const pattern of patterns) if (pattern.length >= 2) unique.set(pattern.toString("latin1"), pattern);
-    this.#patterns = [...unique.values()];
-    this.isEmpty = this.#patterns.length === 0;
-    const lengths = this.#patterns.map(({ length }) => length);
-    this.longest = Math.max(0, ...lengths);
-    this.#window = this.isEmpty ? 2 : Math.min(maxShift, ...lengths);
+    const lengths = [...unique.values()].map(({ length }) => length);
+    this.#isEmpty = lengths.length === 0;
+    this.#longest = Math.max(0, ...lengths);
+    this.#window = this.#isEmpty ? 2 : Math.min(maxShift, ...lengths);
     this.#shifts = new Uint8Array(1 << tableBits).fill(this.#window - 1);
-    for (const pattern of this.#patterns) this.#add(pattern);
+    for (const pattern of unique.values()) this.#add(pattern);
   }
 
   #add(pattern: Buffer): void {
@@ -43,7 +41,7 @@ export class PatternSet {
 
   /** Calls back with the bounds of every occurrence, in the order of where they begin; true ends the search. */
   search(bytes: Buffer, onHit: (start: number, end: number) => boolean | undefined): void {
-    if (this.isEmpty) return;
+    if (this.#isEmpty) return;
     const { length } = bytes;
     const shifts = this.#shifts;
     const offset = this.#window - 1;
@@ -62,19 +60,13 @@ export class PatternSet {
     }
   }
 
-  has(bytes: Buffer): boolean {
-    let isFound = false;
-    this.search(bytes, () => (isFound = true));
-    return isFound;
-  }
-
   /**
    * Where the first piece begins that reaches to the end and that more bytes could make a pattern of; `bytes.length`
    * where there is none. A piece of at most `slackOf(pattern)` bytes does not count.
    */
   openEnd(bytes: Buffer, slackOf: (pattern: Buffer) => number = () => 0): number {
     const { length } = bytes;
-    for (let start = Math.max(0, length - this.longest + 1); start < length; start += 1) {
+    for (let start = Math.max(0, length - this.#longest + 1); start < length; start += 1) {
       for (const pattern of this.#byFirst.get(bytes[start]!) ?? []) {
         const rest = length - start;
         if (rest >= pattern.length || rest <= slackOf(pattern)) continue;

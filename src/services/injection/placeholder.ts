@@ -38,11 +38,8 @@ export function placeholderVariables(
   for (const binding of bindings) {
     if (binding.use.kind !== "inject") continue;
     const { token, accessKeyId } = placeholderOf(box, binding);
-    for (const name of variablesOf(binding))
+    for (const name of binding.env)
       variables[name] ??= accessKeyId !== undefined && name.endsWith("_ID") ? accessKeyId : token;
   }
   return variables;
 }
-
-const variablesOf = (binding: SecretBinding): readonly string[] =>
-  isAws(binding) && binding.env.length === 0 ? ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] : binding.env;

@@ -39,12 +39,13 @@ export const foreign = (where: string, secret: string | undefined): Refusal =>
     "Send the placeholder, or no credential at all: the gate puts in the one that was granted.",
   );
 
-export const doubled = (name: string, secret: string | undefined): Refusal =>
+/** `what` is a header or a parameter, such as "the header authorization". */
+export const doubled = (what: string, secret: string | undefined): Refusal =>
   refuse(
     "foreign_credential",
     secret,
-    `The request has the header ${name} more than once, so a server could take either.`,
-    "Send one credential, in one header.",
+    `The request has ${what} more than once, so a server could take either.`,
+    "Send one credential, in one place.",
   );
 
 export const unusable = (secret: string, message: string, hint: string): Refusal =>

@@ -30,10 +30,11 @@ export const namesIn = ({ raw }: QueryPiece): string[] =>
   raw.split(";").map((part) => decodeLoosely(part.split("=", 1)[0]!));
 
 /** What cannot be decoded stays as it is. The characters of the result are bytes. */
-export const decodeLoosely = (text: string): string =>
-  text
-    .replaceAll("+", " ")
-    .replaceAll(/%([0-9A-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+export const decodePercent = (text: string): string =>
+  text.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
+/** The same as a form is read, where a plus is a space. */
+export const decodeLoosely = (text: string): string => decodePercent(text.replaceAll("+", " "));
 
 /** The target with one parameter more, in the place of `replaced` where there is one. */
 export function withParameter(

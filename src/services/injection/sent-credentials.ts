@@ -72,7 +72,7 @@ function readHeaders(
       return misplacedIn(`in the header ${name}`, misused);
     }
     // SECURITY: of two, the one that is judged need not be the one that the server takes.
-    if (taken.has(name)) return doubled(name, secret);
+    if (taken.has(name)) return doubled(`the header ${name}`, secret);
     const owner = ownerOf(all, value);
     if (owner === undefined) {
       const misused = marks.secretInText(value);
@@ -122,7 +122,7 @@ function readParameters(
         as.kind === "query" && as.name === piece.name && placeholder.token === piece.value,
     )?.binding;
     if (credential !== undefined && owner !== undefined && ownNames.includes(piece.name)) {
-      if (taken.length > 0) return doubled(`?${piece.name}=`, owner.secret);
+      if (taken.length > 0) return doubled(`the parameter ${piece.name}`, owner.secret);
       taken.push(piece);
       owners.add(owner);
       continue;

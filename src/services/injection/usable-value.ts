@@ -1,19 +1,15 @@
 /** A value as it can be put into a request, or the reason why it cannot. */
+import { parseJson } from "../../base/json.ts";
+import { AwsKey } from "../../contract/secret/aws-key.ts";
 import type { SecretPlace } from "../../contract/secret/binding.ts";
 import type { SecretValue } from "../../ports/vault.ts";
 import type { MaskedValue } from "./value-forms.ts";
 
-export interface AwsKey {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
-}
-
-/** What a header can hold, and what no server cuts off at its ends. */
+/**
+ * What a header can hold, and what no server cuts off at its ends. SECURITY: with a line break in it, a value would end
+ * the header and begin another one, or another request.
+ */
 const headerText = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-
-/** SECURITY: with a line break in it, a value would end the header and begin another one, or another request. */
-const isHeaderText = (text: string): boolean => headerText.test(text);
 
 /** Undefined: it is of another kind, or not what a header can hold. */
 export function textOf({ kind, bytes }: SecretValue): string | undefined {
@@ -21,26 +17,11 @@ export function textOf({ kind, bytes }: SecretValue): string | undefined {
   const text = bytes.toString("latin1");
   // SECURITY: a token is one word; the whole record of a sign-in would hand the refresh token to the server.
   if (kind === "oauth" && /[{\s]/.test(text)) return undefined;
-  return isHeaderText(text) ? text : undefined;
+  return headerText.test(text) ? text : undefined;
 }
 
 export function awsKeyOf({ kind, bytes }: SecretValue): AwsKey | undefined {
-  if (kind !== "aws") return undefined;
-  const { accessKeyId, secretAccessKey, sessionToken } = readObject(bytes);
-  if (!isText(accessKeyId) || !isText(secretAccessKey)) return undefined;
-  if (sessionToken === undefined) return { accessKeyId, secretAccessKey };
-  return isText(sessionToken) ? { accessKeyId, secretAccessKey, sessionToken } : undefined;
-}
-
-const isText = (value: unknown): value is string => typeof value === "string" && isHeaderText(value);
-
-function readObject(bytes: Buffer): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+  return kind === "aws" ? AwsKey.safeParse(parseJson(bytes.toString("utf8"))).data : undefined;
 }
 
 /** What of a value an answer must not hold. The id of an AWS key is no secret, and tools list it. */

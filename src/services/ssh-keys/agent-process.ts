@@ -82,7 +82,7 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   /**
-   * SECURITY: the key goes in by stdin, and our copy is wiped. `destinations` and `knownHosts` are made from checked names
+   * SECURITY: the key goes in by stdin, and is wiped here afterwards. `destinations` and `knownHosts` are made from checked names
    * only; with an askpass that always fails, a key with a passphrase is an error and asks nobody.
    */
   async add(key: Buffer, destinations: readonly string[], knownHosts: string): Promise<void> {
@@ -107,6 +107,7 @@ export class AgentProcess implements AsyncDisposable {
       if (result.code !== 0) throw notTaken();
     } finally {
       stdin.fill(0);
+      key.fill(0);
     }
   }
 

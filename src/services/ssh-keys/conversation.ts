@@ -59,10 +59,6 @@ export class Conversation {
     });
   }
 
-  end(): void {
-    this.#options.socket.destroy();
-  }
-
   async #answer(message: Buffer): Promise<Buffer> {
     switch (message.readUInt8()) {
       case messageKind.requestIdentities:

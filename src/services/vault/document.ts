@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { canonicalJson } from "../../base/digest.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
 import {
   MasterKind,
   SecretKind,
@@ -80,12 +81,8 @@ export const formatDocument = (document: VaultDocument): Buffer =>
 export function parseDocument(bytes: Buffer): VaultDocument | undefined {
   const text = bytes.toString();
   if (!text.endsWith("\n")) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw corrupted("is not JSON");
-  }
+  const value = parseJson(text);
+  if (value === undefined) throw corrupted("is not JSON");
   const parsed = VaultDocument.safeParse(value);
   if (!parsed.success) throw corrupted("has parts that cannot be there");
   return parsed.data;

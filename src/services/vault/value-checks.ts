@@ -1,7 +1,9 @@
 /** What a value of each kind looks like. A value that does not is refused, and the refusal never has a part of it. */
-import { z } from "zod";
+import type { z } from "zod";
 import { formatBytes } from "../../base/bytes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { parseJson } from "../../base/json.ts";
+import { AwsKey } from "../../contract/secret/aws-key.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import { type SecretKind, maxSecretBytes } from "../../contract/secret/secret.ts";
 import { findKeyProblem } from "./ssh-key-form.ts";
@@ -12,23 +14,13 @@ export interface ValueProblem {
   readonly hint: string;
 }
 
-const awsWord = z
-  .string()
-  .max(4096)
-  .regex(/^[!-~]+$/);
-const AwsKeys = z.strictObject({
-  accessKeyId: awsWord,
-  secretAccessKey: awsWord,
-  sessionToken: awsWord.optional(),
-});
-
 const finders: Record<SecretKind, (value: Buffer) => ValueProblem | undefined> = {
   text: (value) =>
     value.includes(0)
       ? { problem: "has a NUL byte in it", hint: "A text has none; was it a binary file?" }
       : undefined,
   "ssh-key": findKeyProblem,
-  aws: (value) => findJsonProblem(value, AwsKeys, "{ accessKeyId, secretAccessKey, sessionToken? }"),
+  aws: (value) => findJsonProblem(value, AwsKey, "{ accessKeyId, secretAccessKey, sessionToken? }"),
   oauth: (value) => findJsonProblem(value, OAuthTokens, "what a sign-in gives; run: agentbox connect NAME"),
 };
 
@@ -48,13 +40,8 @@ export function checkValue(name: string, kind: SecretKind, value: Buffer): void 
 
 function findJsonProblem(value: Buffer, schema: z.ZodObject, form: string): ValueProblem | undefined {
   const hint = `It must be JSON: ${form}.`;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(value.toString());
-  } catch {
-    // SECURITY: the message of the parser has a piece of the text in it.
-    return { problem: "is not JSON", hint };
-  }
+  const parsed = parseJson(value.toString());
+  if (parsed === undefined) return { problem: "is not JSON", hint };
   const result = schema.safeParse(parsed);
   if (result.success) return undefined;
   // SECURITY: only names that are the schema's own; what else is in the text may be the secret.

@@ -61,7 +61,7 @@ export class VaultFile {
     } finally {
       await file.close();
     }
-    throw new AgentBoxError("vault.failed", `Another process has been writing the vault for too long.`, {
+    throw new AgentBoxError("vault.failed", "Another process has been writing the vault for too long.", {
       hint: "Nothing was changed; find out what hangs, and try again.",
     });
   }

@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readDevcontainer } from "./devcontainer.ts";
+import { parseJsonc } from "./jsonc.ts";
+
+const file = ".devcontainer.json";
+const read = (value: unknown) =>
+  readDevcontainer(file, typeof value === "string" ? value : JSON.stringify(value));
+
+describe("JSON with comments", () => {
+  it("is JSON without its comments and trailing commas", () => {
+    const text = `\ufeff// first
+{ "a": [1, 2, /* two */ ], /* "b": 2, */
+  "c": "// no comment, /* either */,]", // end
+  "d": "quote \\" and // more",
+}`;
+    expect(parseJsonc(text)).toEqual({
+      value: { a: [1, 2], c: "// no comment, /* either */,]", d: 'quote " and // more' },
+    });
+  });
+
+  it("refuses what is neither, in time", () => {
+    for (const text of [
+      "",
+      "{",
+      "{/*",
+      '{"a',
+      "{a: 1}",
+      "1 2",
+      '{"a": 1 /**/ 2}',
+      "undefined",
+      "/".repeat(9),
+    ])
+      expect(parseJsonc(text), text).toHaveProperty("problem");
+    const startedAt = performance.now();
+    for (const part of ["/*", '"\\"', ",", "[", "//\n", "/", '"'])
+      parseJsonc(part.repeat(260_000 / part.length));
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(parseJsonc(" ".repeat(300_000))).toEqual({ problem: "it is larger than 256 KiB" });
+  });
+
+  it("reads all JSON as JSON.parse does", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseJsonc(text)).toEqual({ value: JSON.parse(text) as unknown });
+      }),
+    );
+  });
+});
+
+describe("a devcontainer.json", () => {
+  it("gives its image and plain variables", () => {
+    expect(
+      read({ name: "app", image: "debian:12", containerEnv: { NODE_ENV: "test" }, customizations: {} }),
+    ).toEqual({
+      file,
+      image: "debian:12",
+      env: { NODE_ENV: "test" },
+      warnings: [],
+    });
+    expect(read({})).toEqual({ file, env: {}, warnings: [] });
+  });
+
+  it("has nothing done that would run a command or open the box, and each is named", () => {
+    const keys = [
+      "features",
+      "postCreateCommand",
+      "initializeCommand",
+      "mounts",
+      "runArgs",
+      "privileged",
+      "build",
+    ];
+    const { warnings } = read(Object.fromEntries(keys.map((key) => [key, key === "features" ? {} : "x"])));
+    expect(warnings).toHaveLength(keys.length);
+    for (const key of keys)
+      expect(warnings.some((text) => text.startsWith(`"${key}" of ${file} is not used: `))).toBe(true);
+  });
+
+  it.each([
+    ["HOME", "/root"],
+    ["AGENTBOX_HOME", "/x"],
+    ["LD_PRELOAD", "/workspace/x.so"],
+    ["https_proxy", "http://10.0.0.1"],
+    ["TOKEN", "${localEnv:GITHUB_TOKEN}"],
+    ["A B", "x"],
+    ["COUNT", 3],
+  ])("the variable %s is left out", (name, value) => {
+    const { env, warnings } = read({ containerEnv: { [name]: value, OTHER: "kept" } });
+    expect(env).toEqual({ OTHER: "kept" });
+    expect(warnings).toHaveLength(1);
+  });
+
+  it.each(["debian;id", "-v", "$(id)", 7, ["debian"], "a b"])("an image such as %j is left out", (image) => {
+    expect(read({ image })).toMatchObject({
+      env: {},
+      warnings: [expect.stringContaining("not a plain reference")],
+    });
+    expect(read({ image })).not.toHaveProperty("image");
+  });
+
+  it("that cannot be trusted as a text is not used at all", () => {
+    for (const text of [
+      '{"__proto__": {"image": "debian"}}',
+      '{"image": "debian", "containerEnv": {"A": "a\\u202eb"}}',
+      '{"image": "debian", "containerEnv": []}',
+      "[]",
+      "null",
+      "{",
+      "[".repeat(200_000),
+    ]) {
+      const found = read(text);
+      expect(found, text.slice(0, 40)).toMatchObject({
+        env: {},
+        warnings: [expect.stringContaining("is not used")],
+      });
+      expect(found).not.toHaveProperty("image");
+    }
+  });
+});

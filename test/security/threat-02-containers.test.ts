@@ -1,0 +1,49 @@
+/** Threat 2 in containers: the same policy holds in a box of an engine, from the beginning and after each restart. */
+import { expect, it } from "vitest";
+import { engineUnavailable, gvisorUnavailable, startDocker } from "../support/engines.ts";
+import { onNetwork } from "../support/network-ground.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { expectSamePolicy, suiteBox } from "./egress-suite.ts";
+
+const missing = engineUnavailable("docker");
+const env = missing === undefined ? { AGENTBOX_ENGINE: `unix://${(await startDocker()).socket}` } : {};
+
+for (const { runtime, why } of [
+  { runtime: "docker", why: missing },
+  { runtime: "gvisor", why: gvisorUnavailable() },
+]) {
+  const box = `on-${runtime}`;
+  onNetwork(
+    `egress on ${runtime}`,
+    (ground) => {
+      const isBack = () =>
+        waitFor("the box is back", async () => (await ground.daemon.client.getBox(box)).isConnected, 30_000);
+
+      it("holds from the beginning", (ctx) => {
+        if (why !== undefined) ctx.skip(why);
+        return expectSamePolicy(ground, box);
+      });
+
+      it("holds after kill -9 of the daemon", async (ctx) => {
+        if (why !== undefined) ctx.skip(why);
+        await ground.daemon.kill();
+        await ground.daemon.start();
+        await isBack();
+        await expectSamePolicy(ground, box);
+      });
+
+      it("holds after pause and resume, and after the box was restarted", async (ctx) => {
+        if (why !== undefined) ctx.skip(why);
+        for (const verb of ["pause", "resume", "restart"])
+          expect((await ground.daemon.cli([verb, box], { timeoutMs: 60_000 })).code, verb).toBe(0);
+        await isBack();
+        await expectSamePolicy(ground, box);
+      });
+    },
+    {
+      env,
+      prepare: async (ground) =>
+        why === undefined ? await suiteBox(ground, box, { runtime: { name: runtime } }) : undefined,
+    },
+  );
+}
