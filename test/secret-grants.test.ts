@@ -4,7 +4,7 @@ import type { Core } from "../src/core/context.ts";
 import { askTrust } from "../src/core/grant-trust.ts";
 import { removeBox } from "../src/core/remove-box.ts";
 import { addSecret, grantSecret, removeSecret, revokeSecret } from "../src/core/secrets/keep-secrets.ts";
-import { secretSource } from "../src/core/secrets/secret-source.ts";
+import { injectionListener } from "../src/core/secrets/authorise-use.ts";
 import { gateBox } from "../src/core/network/apply-policy.ts";
 import { type TestHost, createOn, eventTypes, openTestCore, openTestHost } from "./support/core.ts";
 
@@ -47,7 +47,7 @@ describe("grants of secrets", () => {
     const own = binding ?? box.spec.secrets[0]!;
     if (own.use.kind !== "inject") throw new Error("not an injected one");
     const signal = new AbortController();
-    const asked = secretSource(() => core).authorise(gateBox(box), own, own.use.places[0]!, signal.signal);
+    const asked = injectionListener(() => core).authorise(gateBox(box), own, own.use.places[0]!, signal.signal);
     // Nobody is there: a question that is open is left.
     const timer = setInterval(() => core.approvals.list().length > 0 && signal.abort(), 1);
     try {
@@ -113,7 +113,7 @@ describe("grants of secrets", () => {
     const box = await make("one");
     const binding = box.spec.secrets[0]!;
     if (binding.use.kind !== "inject") throw new Error("not an injected one");
-    const source = secretSource(() => core);
+    const source = injectionListener(() => core);
     const asked = source.authorise(
       gateBox(box),
       binding,

@@ -1,7 +1,7 @@
 /** Everything about secrets, put together: the vault, and those who use what is in it. */
 import { join } from "node:path";
 import type { Core, CorePorts } from "../core/context.ts";
-import { secretSource, sshKeysListener } from "../core/secrets/secret-source.ts";
+import { injectionListener, sshKeysListener } from "../core/secrets/authorise-use.ts";
 import { tokenKeeper } from "../core/secrets/token-keeper.ts";
 import { systemClock, systemIds } from "../host/clock.ts";
 import { type HostEnv, inheritedEnv } from "../host/env.ts";
@@ -21,7 +21,7 @@ export async function openSecrets(
 ): Promise<Secrets> {
   const clock = systemClock;
   const vault = openVault({ dir: join(home.root, "vault"), clock, logger, env: inheritedEnv() });
-  const injection = openInjection({ source: secretSource(core), clock, logger });
+  const injection = openInjection({ listener: injectionListener(core), clock, logger });
   const connections = openConnections({ keeper: tokenKeeper(core), clock, logger, ids: systemIds });
   const sshKeys = await openSshKeys({
     dir: join(home.root, "ssh"),

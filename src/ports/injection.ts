@@ -63,7 +63,7 @@ export type Prepared =
 export const maxHeldBytes = 8 * 1024 * 1024;
 
 /** What the injection needs from whoever keeps secrets and grants. */
-export interface SecretSourcePort {
+export interface InjectionListener {
   /** Whether the box may use it now. It asks a person where nobody has decided; no answer is a no. */
   authorise(
     box: GateBox,

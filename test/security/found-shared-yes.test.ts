@@ -5,7 +5,7 @@ import type { Core } from "../../src/core/context.ts";
 import { askTrust } from "../../src/core/grant-trust.ts";
 import { gateBox } from "../../src/core/network/apply-policy.ts";
 import { addSecret, grantSecret } from "../../src/core/secrets/keep-secrets.ts";
-import { sshKeysListener } from "../../src/core/secrets/secret-source.ts";
+import { sshKeysListener } from "../../src/core/secrets/authorise-use.ts";
 import { type TestHost, createOn, openTestCore, openTestHost } from "../support/core.ts";
 import { waitFor } from "../support/wait-for.ts";
 

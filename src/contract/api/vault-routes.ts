@@ -16,6 +16,8 @@ import { type Route, empty, none } from "./route.ts";
 
 /** Bytes of any kind, so base64. */
 const Value = z.base64().max(Math.ceil(maxSecretBytes / 3) * 4 + 4);
+/** What a request can carry, so that whatever was exported can be imported again. */
+export const maxSealedText = 1_500_000;
 const Passphrase = z.string().min(1).max(1024);
 
 export const SecretDetails = z.object({
@@ -109,7 +111,7 @@ export const vaultRoutes = {
     method: "POST",
     path: "/v1/vault/import",
     summary: "Take secrets from a sealed file.",
-    body: z.strictObject({ sealed: z.string().max(32 * 1024 * 1024), passphrase: Passphrase }),
+    body: z.strictObject({ sealed: z.string().max(maxSealedText), passphrase: Passphrase }),
     response: z.object({ added: z.array(z.string()), skipped: z.array(z.string()) }),
   },
   listSecrets: {

@@ -24,12 +24,13 @@ export class EgressLog {
   /** Destinations whose first success is in the event log. */
   readonly #reached = new Set<string>();
   readonly #budget: EventBudget;
-  readonly #receiptBudget: EventBudget;
+  readonly #useBudget: EventBudget;
+  readonly #refusalBudget: EventBudget;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(core: Core) {
     this.#core = core;
-    const budgetOf = (type: "egress.denied" | "secret.used"): EventBudget =>
+    const budgetOf = (type: "egress.denied" | "secret.used" | "secret.refused"): EventBudget =>
       new EventBudget(
         () => core.ports.clock,
         eventsPerMinute,
@@ -40,7 +41,9 @@ export class EgressLog {
         },
       );
     this.#budget = budgetOf("egress.denied");
-    this.#receiptBudget = budgetOf("secret.used");
+    // SECURITY: apart, or a box could use up what its real uses are written by with refusals.
+    this.#useBudget = budgetOf("secret.used");
+    this.#refusalBudget = budgetOf("secret.refused");
   }
 
   add(record: NewEgressRecord): void {
@@ -99,7 +102,9 @@ export class EgressLog {
       else groups.set(key, { record, count: 1 });
     }
     return [...groups.values()]
-      .filter(({ record, count }) => this.#receiptBudget.take(record.box, count))
+      .filter(({ record: { box, isInjected }, count }) =>
+        (isInjected === true ? this.#useBudget : this.#refusalBudget).take(box, count),
+      )
       .map(({ record, count }) => {
         const { atMs, box, incarnation, secret, host, port, method, reason, isInjected } = record;
         const type = isInjected === true ? "secret.used" : "secret.refused";

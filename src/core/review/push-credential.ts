@@ -12,7 +12,7 @@ import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.t
 import type { ForgeCredential } from "../../ports/forge.ts";
 import type { Core } from "../context.ts";
 import { revealText } from "../secrets/reveal.ts";
-import { isGranted } from "../secrets/secret-source.ts";
+import { isGranted } from "../secrets/authorise-use.ts";
 import type { PushPlace } from "./push-place.ts";
 
 interface ChosenSecret {

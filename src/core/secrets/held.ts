@@ -4,7 +4,7 @@ import type { Box } from "../../contract/box.ts";
 import { isHeld } from "../../contract/secret/binding.ts";
 import type { Core } from "../context.ts";
 import { revealSecret } from "./reveal.ts";
-import { isGranted } from "./secret-source.ts";
+import { isGranted } from "./authorise-use.ts";
 
 export interface HeldValues {
   readonly env: Record<string, string>;

@@ -1,7 +1,7 @@
 /** What a person does with secrets: keep, rotate, forget, grant, take back. No event and no answer has a value. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
-import type { SecretDetails } from "../../contract/api/vault-routes.ts";
+import { type SecretDetails, maxSealedText } from "../../contract/api/vault-routes.ts";
 import { agentOfLogin } from "../../contract/secret/agent-login.ts";
 import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";
 import type { SecretInfo, VaultStatus } from "../../contract/secret/secret.ts";
@@ -148,9 +148,14 @@ export async function rekeyVault(core: Core, body: RouteBody<"rekeyVault">): Pro
 }
 
 export async function exportVault(core: Core, passphrase: string): Promise<string> {
-  const sealed = await core.ports.vault.export(passphrase);
+  const sealed = (await core.ports.vault.export(passphrase)).toString("base64");
+  if (sealed.length > maxSealedText) {
+    throw new AgentBoxError("input.too_large", "The vault is larger than what one file can carry.", {
+      hint: "Copy the directory vault of AGENTBOX_HOME in its place; it is encrypted as well.",
+    });
+  }
   await core.note("vault.exported", undefined, { secrets: (await core.ports.vault.list()).length });
-  return sealed.toString("base64");
+  return sealed;
 }
 
 export async function importVault(

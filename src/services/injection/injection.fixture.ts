@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";
 import { silentLogger } from "../../host/logger.ts";
 import type { GateBox } from "../../ports/gate.ts";
-import type { Injection, OutgoingRequest, Prepared, SecretSourcePort } from "../../ports/injection.ts";
+import type { Injection, OutgoingRequest, Prepared, InjectionListener } from "../../ports/injection.ts";
 import type { SecretValue } from "../../ports/vault.ts";
 import { openInjection } from "./index.ts";
 import { placeholderOf } from "./placeholder.ts";
@@ -81,7 +81,7 @@ export function setUp(
     if (value instanceof Error) throw value;
     return value;
   };
-  const source: SecretSourcePort = {
+  const listener: InjectionListener = {
     authorise: () => isGranted,
     reveal,
     revealAll: async (secret) => [await reveal(secret)],
@@ -90,7 +90,7 @@ export function setUp(
     nowMs === undefined
       ? undefined
       : { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => undefined };
-  const injection = openInjection({ source, logger: silentLogger, clock });
+  const injection = openInjection({ listener, logger: silentLogger, clock });
   injection.setBox(box, bindings);
   return {
     injection,

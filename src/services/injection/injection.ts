@@ -9,7 +9,7 @@ import type { SecretBinding } from "../../contract/secret/binding.ts";
 import { systemClock } from "../../host/clock.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { GateBox } from "../../ports/gate.ts";
-import type { Injection, OutgoingRequest, Prepared, SecretSourcePort } from "../../ports/injection.ts";
+import type { Injection, OutgoingRequest, Prepared, InjectionListener } from "../../ports/injection.ts";
 import { BindingTable, type BoxBindings } from "./binding-table.ts";
 import type { BodyEncoding } from "./body-decoder.ts";
 import { placesAt } from "./bound-place.ts";
@@ -21,7 +21,7 @@ import { WebSocketScan } from "./websocket-scan.ts";
 import { type Wanted, decideRequest } from "./request-decision.ts";
 
 export interface InjectionOptions {
-  readonly source: SecretSourcePort;
+  readonly listener: InjectionListener;
   readonly logger: Logger;
   readonly clock?: Clock | undefined;
 }
@@ -30,12 +30,12 @@ const nothing: Prepared = { outcome: "pass", body: undefined };
 
 export class GateInjection implements Injection {
   readonly #table = new BindingTable();
-  readonly #source: SecretSourcePort;
+  readonly #listener: InjectionListener;
   readonly #clock: Clock;
   readonly #logger: Logger;
 
-  constructor({ source, logger, clock = systemClock }: InjectionOptions) {
-    this.#source = source;
+  constructor({ listener, logger, clock = systemClock }: InjectionOptions) {
+    this.#listener = listener;
     this.#clock = clock;
     this.#logger = logger;
   }
@@ -81,9 +81,9 @@ export class GateInjection implements Injection {
   ): Promise<Prepared> {
     const { binding, place } = wanted.bound;
     try {
-      if (!(await this.#source.authorise(box, binding, place, signal))) return notGranted(binding, box);
-      const value = await this.#source.reveal(binding.secret);
-      const all = await this.#source.revealAll(binding.secret);
+      if (!(await this.#listener.authorise(box, binding, place, signal))) return notGranted(binding, box);
+      const value = await this.#listener.reveal(binding.secret);
+      const all = await this.#listener.revealAll(binding.secret);
       return putValue(request, wanted, [value, ...all], body);
     } catch (error) {
       return this.#failed(box, binding.secret, error);

@@ -50,7 +50,7 @@ async function ground(
   const grants = { isGranted: true };
   const injection = openInjection({
     logger: silentLogger,
-    source: {
+    listener: {
       authorise: () => grants.isGranted,
       reveal: async () => secretValue(canary),
       revealAll: async () => [secretValue(canary)],

@@ -7,8 +7,7 @@ import { secretBytes } from "../box-places.ts";
 import { isGone } from "./containers.ts";
 import { type Installation, ownLabels } from "./labels.ts";
 
-const secretsVolumeName = ({ id }: Installation, box: string): string =>
-  `agentbox-${id}-${box}-secrets`;
+const secretsVolumeName = ({ id }: Installation, box: string): string => `agentbox-${id}-${box}-secrets`;
 
 const pageBytes = 4096;
 /** Podman takes `size` for a quota on a disk, so it is said in pages. */

@@ -6,7 +6,7 @@ import { canonicalJson } from "../../base/digest.ts";
 import type { Box } from "../../contract/box.ts";
 import { type SecretBinding, isHeld } from "../../contract/secret/binding.ts";
 import type { GateBox } from "../../ports/gate.ts";
-import type { SecretSourcePort } from "../../ports/injection.ts";
+import type { InjectionListener } from "../../ports/injection.ts";
 import type { SshKeysListener } from "../../ports/ssh-keys.ts";
 import type { Core } from "../context.ts";
 import { revealAll, revealSecret } from "./reveal.ts";
@@ -50,7 +50,7 @@ async function findLive(
   return box.spec.secrets.some((own) => canonicalJson(own) === wanted) ? box : undefined;
 }
 
-export const secretSource = (core: () => Core): SecretSourcePort => ({
+export const injectionListener = (core: () => Core): InjectionListener => ({
   authorise: (box, binding, { host, port }, signal) =>
     authorise(core(), box, binding, { host: host.isWildcard ? `*.${host.name}` : host.name, port }, signal),
   reveal: (secret) => revealSecret(core(), secret),
