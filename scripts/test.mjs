@@ -1,5 +1,5 @@
-// `npm test [-- filter]`: unit tests first, then those that start programs, then those with real boxes. Every test that did not run is listed
-// by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
+// `npm test [-- filter]`: unit tests first, then those that start programs, then those with real boxes. Every test that did
+// not run is listed by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
 // AGENTBOX_TEST_ENGINES=all installs the container engines that some tests start for themselves.
 //
 //   --no-skips-except FILE   a skip that FILE does not name (lines "test name | reason") is a failure

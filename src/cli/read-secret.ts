@@ -33,6 +33,14 @@ export async function readSecretValue(context: CommandContext, question: string)
 }
 
 export async function readPassphrase(screen: Screen, question: string, isNew: boolean): Promise<string> {
+  const passphrase = await typedPassphrase(screen, question, isNew);
+  if (passphrase !== "") return passphrase;
+  throw new AgentBoxError("input.invalid", "There is no passphrase.", {
+    hint: "Type it at the prompt, or give it on stdin.",
+  });
+}
+
+async function typedPassphrase(screen: Screen, question: string, isNew: boolean): Promise<string> {
   if (!screen.streams.stdin.isTTY) return (await readStdin(screen)).toString("utf8").trimEnd();
   const passphrase = await promptHidden(screen, question);
   if (isNew && (await promptHidden(screen, "The same once more: ")) !== passphrase) {

@@ -239,8 +239,8 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
       (await json("rotateSecret", "POST", "/v1/secret/rotate", body)).secret,
     grantSecret: async (body: RouteBodyInput<"grantSecret">) =>
       (await json("grantSecret", "POST", "/v1/secret/grant", body)).grants,
-    revokeSecret: async (body: RouteBodyInput<"revokeSecret">) =>
-      (await json("revokeSecret", "POST", "/v1/secret/revoke", body)).revoked,
+    revokeSecret: (body: RouteBodyInput<"revokeSecret">) =>
+      json("revokeSecret", "POST", "/v1/secret/revoke", body),
     secretAudit: async (query: { name?: string | undefined; box?: string | undefined; limit?: number }) =>
       (await json("secretAudit", "GET", withQuery("/v1/secret/audit", { ...query }))).records,
     testSecret: async (box: string, body: RouteBodyInput<"testSecret">) =>

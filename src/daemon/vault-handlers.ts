@@ -61,7 +61,7 @@ export const vaultHandlers: Pick<Handlers, VaultRoute> = {
   },
   rotateSecret: async ({ deps: { core }, body }) => ({ secret: await rotateSecret(core, body) }),
   grantSecret: async ({ deps: { core }, body }) => ({ grants: await grantSecret(core, body) }),
-  revokeSecret: async ({ deps: { core }, body }) => ({ revoked: await revokeSecret(core, body) }),
+  revokeSecret: ({ deps: { core }, body }) => revokeSecret(core, body),
   async secretAudit({ deps: { core }, query: { name, box, limit } }) {
     await core.egressLog.flush();
     const query = { box, limit, secret: name ?? true, newestFirst: true } as const;

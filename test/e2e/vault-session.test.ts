@@ -76,7 +76,11 @@ onVault(
       expect(await nextAnswer(/^403/)).toMatch(/ secret_not_granted$/);
       expect(await test()).toMatchObject({
         code: 5,
-        test: { isInjected: false, status: 403, reason: "secret_not_granted" },
+        test: {
+          isInjected: false,
+          reason: "secret_not_granted",
+          sentence: expect.stringContaining("vault grant"),
+        },
       });
       await ground.network.forget();
       await nextAnswer(/^403/);

@@ -15,7 +15,7 @@ export const run: RunCommand = async (context) => {
 async function verify({ args, screen, connect }: CommandContext): Promise<number> {
   const report = await (await connect()).verifyAudit({ head: args.text("head")?.trim() });
   requireWhole(report);
-  if (screen.isJson) screen.printJson(report);
+  if (screen.isJson) screen.printJson({ ...report, mark: markOf(report) });
   else screen.print(`All ${report.events} events are what was written. Head: ${markOf(report)}`);
   return 0;
 }

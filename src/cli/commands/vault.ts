@@ -1,22 +1,33 @@
-import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
-import type { VaultStatus } from "../../contract/secret/secret.ts";
+import { builtInProviders } from "../../contract/model/api.ts";
+import { secretServices } from "../../contract/secret/services.ts";
 import { askYesNo } from "../ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { findManifest } from "../find-manifest.ts";
-import { readPassphrase, readSecretValue } from "../read-secret.ts";
+import { readSecretValue } from "../read-secret.ts";
 import { renderAudit, renderSecret, renderSecrets, renderTests } from "../render/secrets.ts";
 import { plural } from "../render/table.ts";
 import { parseSource } from "../secret-source.ts";
+import { say } from "../say.ts";
+import { wholeVault } from "../whole-vault.ts";
 
 type Action = (context: CommandContext, words: readonly string[]) => Promise<number>;
 
 export const run: RunCommand = async (context) => {
   const [verb = "", ...words] = context.args.positionals;
-  const action = Object.hasOwn(actions, verb) ? actions[verb] : undefined;
+  const [action, most] = (Object.hasOwn(actions, verb) ? actions[verb] : undefined) ?? [];
+  if (action && words.length > most!) {
+    // SECURITY: a value that was typed here is in the shell's history by now, and must not seem to be kept.
+    throw new AgentBoxError("input.invalid", `"vault ${verb}" takes no more words than its names.`, {
+      hint:
+        verb === "set" || verb === "rotate"
+          ? "A value is never an argument: type it at the prompt, or give it on stdin. If that was one, change it."
+          : `See: agentbox vault --help`,
+    });
+  }
   if (action) return action(context, words);
   throw new AgentBoxError("command.unknown", `There is no "agentbox vault ${verb}".`, {
     hint: `Did you mean: agentbox vault ${suggest(verb, Object.keys(actions)) ?? "ls"}`,
@@ -31,13 +42,6 @@ function requireName(words: readonly string[], verb: string): string {
   });
 }
 
-/** Says what was done to people, and gives the facts to programs. */
-function say({ screen }: CommandContext, facts: unknown, sentence: string): number {
-  if (screen.isJson) screen.printJson(facts);
-  else screen.print(sentence);
-  return 0;
-}
-
 async function set(context: CommandContext, words: readonly string[]): Promise<number> {
   const { args } = context;
   const name = requireName(words, "set");
@@ -45,8 +49,14 @@ async function set(context: CommandContext, words: readonly string[]): Promise<n
   const ref = args.text("ref");
   const note = args.text("note");
   const cacheMs = args.durationMs("cache");
+  const client = await context.connect();
+  if ((await client.listSecrets()).some(({ secret }) => secret.name === name)) {
+    throw new AgentBoxError("secret.exists", `There is a secret "${name}" already.`, {
+      hint: `Give it a new value: agentbox vault rotate ${name}`,
+    });
+  }
   const value = ref === undefined ? await readSecretValue(context, `Value of ${name}: `) : undefined;
-  const secret = await (await context.connect()).addSecret({
+  const secret = await client.addSecret({
     name,
     kind,
     source: ref === undefined ? { kind: "stored" } : parseSource(ref),
@@ -54,7 +64,17 @@ async function set(context: CommandContext, words: readonly string[]): Promise<n
     ...(note === undefined ? {} : { note }),
     ...(cacheMs === undefined ? {} : { cacheMs }),
   });
-  return say(context, { secret }, `Kept ${name}. Let boxes use it: agentbox vault grant ${name} --project .`);
+  return say(context, { secret }, `Kept ${name}. ${nextStep(name, kind)}`);
+}
+
+/** What makes boxes use it; for most it is a few lines of the manifest. */
+function nextStep(name: string, kind: "text" | "ssh-key" | "aws"): string {
+  if (builtInProviders.some((provider) => provider.name === name))
+    return `Agents' requests to ${name} use it from now on.`;
+  if (Object.hasOwn(secretServices, name)) return `Let a box use it: agentbox run claude --secret ${name}`;
+  const how = kind === "ssh-key" ? "ssh" : kind === "aws" ? "aws" : "bearer";
+  const host = kind === "ssh-key" ? "git@HOST" : "HOST";
+  return `Ask for it in agentbox.toml: [secrets.${name}] how = "${how}", hosts = ["${host}"]`;
 }
 
 async function ls(context: CommandContext): Promise<number> {
@@ -121,6 +141,11 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
   const project = args.text("project");
   const agent = args.text("agent");
   const ttlMs = args.durationMs("for");
+  if (box !== undefined && project !== undefined) {
+    throw new AgentBoxError("input.invalid", "A grant is for a box or for a project.", {
+      hint: "Use one of --box and --project.",
+    });
+  }
   const scope = agent !== undefined ? "agent" : project !== undefined ? "project" : "box";
   const dir = project === undefined ? cwd : resolve(cwd, project);
   const found = box === undefined ? await findManifest(dir, env.userHome) : undefined;
@@ -161,23 +186,34 @@ async function revoke(context: CommandContext, words: readonly string[]): Promis
   const dir = project === undefined ? undefined : resolve(cwd, project);
   // As with a grant, a directory inside the project means the project.
   const projectDir = dir && ((await findManifest(dir, env.userHome))?.dir ?? dir);
-  const revoked = await (await context.connect()).revokeSecret({
+  const { revoked, holders } = await (await context.connect()).revokeSecret({
     name,
     ...(box === undefined ? {} : { box }),
     ...(projectDir === undefined ? {} : { projectDir }),
     ...(agent === undefined ? {} : { agent }),
   });
-  return say(context, { revoked }, `Took back ${revoked} of ${name}, from the next request on.`);
+  const held = `${holders.map(printable).join(", ")} still ${holders.length === 1 ? "holds" : "hold"} the value: stop it, and rotate ${name}.`;
+  return say(
+    context,
+    { revoked, holders },
+    [
+      `Took back ${plural(revoked, "grant")} of ${name}, from the next request on.`,
+      ...(holders.length === 0 ? [] : [held]),
+    ].join("\n"),
+  );
 }
 
 async function audit(context: CommandContext, words: readonly string[]): Promise<number> {
   const { args, screen } = context;
   const [name] = words;
-  const records = await (await context.connect()).secretAudit({
+  const client = await context.connect();
+  const records = await client.secretAudit({
     name,
     box: args.text("box"),
     limit: args.integer("limit") ?? 50,
   });
+  // A name that was never there is a slip, and no clean record.
+  if (records.length === 0 && name !== undefined) await client.getSecret(name);
   if (screen.isJson) screen.printJson({ records });
   else screen.print(renderAudit(records, Date.now(), screen.style));
   return 0;
@@ -201,70 +237,16 @@ async function test(context: CommandContext, words: readonly string[]): Promise<
   return tests.every(({ isInjected, url }) => isInjected || url === "") ? 0 : 5;
 }
 
-const statusText = ({ master, isLocked, secrets }: VaultStatus): string =>
-  `The vault is ${isLocked ? "locked" : "open"}; it has ${plural(secrets, "secret")} and is protected by a ${master}.`;
-
-async function status(context: CommandContext): Promise<number> {
-  const answer = await (await context.connect()).getVault();
-  return say(context, answer, statusText(answer));
-}
-
-async function unlock(context: CommandContext): Promise<number> {
-  const passphrase = await readPassphrase(context.screen, "Passphrase: ", false);
-  const answer = await (await context.connect()).unlockVault(passphrase);
-  return say(context, answer, statusText(answer));
-}
-
-async function lock(context: CommandContext): Promise<number> {
-  const answer = await (await context.connect()).lockVault();
-  return say(context, answer, statusText(answer));
-}
-
-async function rekey(context: CommandContext): Promise<number> {
-  const { args, screen } = context;
-  const client = await context.connect();
-  const to = (args.text("to") as VaultStatus["master"] | undefined) ?? (await client.getVault()).master;
-  const passphrase = to === "passphrase" ? await readPassphrase(screen, "New passphrase: ", true) : undefined;
-  const answer = await client.rekeyVault({ to, ...(passphrase === undefined ? {} : { passphrase }) });
-  return say(context, answer, statusText(answer));
-}
-
-async function exportAll(context: CommandContext, words: readonly string[]): Promise<number> {
-  const { cwd, screen } = context;
-  const file = resolve(cwd, requireName(words, "export"));
-  const passphrase = await readPassphrase(screen, "Passphrase for the file: ", true);
-  const sealed = await (await context.connect()).exportVault(passphrase);
-  await writeFile(file, Buffer.from(sealed, "base64"), { mode: 0o600, flag: "wx" });
-  return say(context, { file }, `Wrote ${printable(file)}, sealed to the passphrase.`);
-}
-
-async function importAll(context: CommandContext, words: readonly string[]): Promise<number> {
-  const { cwd, screen } = context;
-  const sealed = await readFile(resolve(cwd, requireName(words, "import")));
-  const passphrase = await readPassphrase(screen, "Passphrase of the file: ", false);
-  const answer = await (await context.connect()).importVault({
-    sealed: sealed.toString("base64"),
-    passphrase,
-  });
-  const left =
-    answer.skipped.length === 0 ? "" : `; left alone, because they exist: ${answer.skipped.join(", ")}`;
-  return say(context, answer, `Added ${answer.added.join(", ") || "nothing"}${left}.`);
-}
-
-const actions: Readonly<Record<string, Action>> = {
-  set,
-  ls,
-  show,
-  rm,
-  rotate,
-  grant,
-  revoke,
-  audit,
-  test,
-  status,
-  unlock,
-  lock,
-  rekey,
-  export: exportAll,
-  import: importAll,
+/** Each with the most words that may follow it. */
+const actions: Readonly<Record<string, readonly [Action, number]>> = {
+  set: [set, 1],
+  ls: [ls, 0],
+  show: [show, 1],
+  rm: [rm, 1],
+  rotate: [rotate, 1],
+  grant: [grant, 1],
+  revoke: [revoke, 1],
+  audit: [audit, 1],
+  test: [test, 2],
+  ...wholeVault,
 };

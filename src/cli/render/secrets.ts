@@ -66,11 +66,17 @@ export function renderAudit(records: readonly EgressRecord[], nowMs: number, sty
     `${age(record.atMs, nowMs)} ago`,
     printable(record.box),
     printable(record.secret ?? ""),
-    record.isInjected === true ? style.green("used") : style.red("refused"),
+    outcomeText(record, style),
     shorten(targetText(record), 60),
     record.reason === undefined ? String(record.status ?? "") : reasonText(record.reason),
   ]);
   return renderTable([["WHEN", "BOX", "SECRET", "WHAT", "WHERE", "RESULT"].map(style.dim), ...rows]);
+}
+
+function outcomeText({ isInjected, reason }: EgressRecord, style: Style): string {
+  if (isInjected === true) return style.green("used");
+  // The server could not be reached: nobody refused anything, and nothing was sent.
+  return reason === "unresolvable" || reason === "unreachable" ? "not sent" : style.red("refused");
 }
 
 export const renderTests = (tests: readonly SecretTest[], style: Style): string =>

@@ -23,13 +23,15 @@ export const vault: readonly CommandSpec[] = [
     name: "vault",
     group: "Secrets",
     summary: "Keep secrets that boxes use and never hold.",
-    usage: `vault VERB [NAME]\n        ${verbs.slice(0, 9).join(", ")},\n        ${verbs.slice(9).join(", ")}`,
+    usage: "vault set|ls|show|rm|rotate|grant|revoke|audit|test|… [NAME]",
     examples: [
       "agentbox vault set github",
       "agentbox vault grant github --project .",
       "agentbox vault test shop github",
       "agentbox vault set npm --ref 'command:pass show npm'",
       "agentbox vault audit github",
+      "agentbox vault rekey --to passphrase     then: status, lock, unlock",
+      "agentbox vault export backup.sealed      and: import backup.sealed",
     ],
     flags: {
       kind: {

@@ -180,7 +180,10 @@ export const vaultRoutes = {
       projectDir: z.string().max(4096).optional(),
       agent: z.string().max(64).optional(),
     }),
-    response: z.object({ revoked: z.int() }),
+    response: z.object({
+      revoked: z.int(),
+      holders: z.array(z.string()).describe("Boxes that hold the value itself, and still do."),
+    }),
   },
   secretAudit: {
     method: "GET",

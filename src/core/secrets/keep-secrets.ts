@@ -3,6 +3,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import { type SecretDetails, maxSealedText } from "../../contract/api/vault-routes.ts";
 import { agentOfLogin } from "../../contract/secret/agent-login.ts";
+import { isHeld } from "../../contract/secret/binding.ts";
 import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";
 import type { SecretInfo, VaultStatus } from "../../contract/secret/secret.ts";
 import type { Core } from "../context.ts";
@@ -74,7 +75,7 @@ export async function grantSecret(core: Core, body: RouteBody<"grantSecret">): P
   const asked = await askedBy(core, body);
   if (asked.length === 0) {
     throw new AgentBoxError("grant.not_found", `Nothing here asks for the secret "${body.name}".`, {
-      hint: `Ask for it in the manifest: [secrets.${body.name.split("/")[0]}] from = "vault:${body.name}"`,
+      hint: `Ask for it in agentbox.toml: [secrets.${body.name}] how = "bearer", hosts = ["HOST"]`,
     });
   }
   const grantedAtMs = core.ports.clock.nowMs();
@@ -103,6 +104,11 @@ async function scopeOf(
   { scope, box, projectDir, agent }: Pick<RouteBody<"grantSecret">, "scope" | "box" | "projectDir" | "agent">,
 ): Promise<GrantScope> {
   if (scope === "agent") {
+    if (agent !== undefined && !Object.hasOwn(core.ports.agents, agent)) {
+      throw new AgentBoxError("agent.unknown", `There is no agent "${agent}".`, {
+        hint: "List them: agentbox agents",
+      });
+    }
     if (agent !== undefined) return { kind: "agent", agent };
   } else if (scope === "project") {
     const own = box === undefined ? projectDir : (await core.getBox(box)).projectDir;
@@ -118,14 +124,27 @@ async function scopeOf(
 }
 
 /** From the next request on: what is open with the secret in it is closed. */
-export async function revokeSecret(core: Core, body: RouteBody<"revokeSecret">): Promise<number> {
+export async function revokeSecret(
+  core: Core,
+  body: RouteBody<"revokeSecret">,
+): Promise<{ revoked: number; holders: string[] }> {
   const { name, box, projectDir, agent } = body;
+  await getSecret(core, name);
   const kind = box !== undefined ? "box" : projectDir !== undefined ? "project" : "agent";
   const isAll = box === undefined && projectDir === undefined && agent === undefined;
   const scope = isAll ? undefined : await scopeOf(core, { scope: kind, box, projectDir, agent });
   const revoked = await core.secretGrants.revoke(name, scope);
   await applySecrets(core, name);
-  return revoked;
+  return { revoked, holders: await holdersOf(core, name) };
+}
+
+/** Boxes that have the value itself, and go on having it. */
+async function holdersOf(core: Core, secret: string): Promise<string[]> {
+  const boxes = await core.ports.store.listBoxes();
+  return boxes
+    .filter(({ name, incarnation }) => core.live.get(name)?.incarnation === incarnation)
+    .filter(({ spec }) => spec.secrets.some((binding) => binding.secret === secret && isHeld(binding)))
+    .map(({ name }) => name);
 }
 
 export async function unlockVault(core: Core, passphrase: string): Promise<VaultStatus> {

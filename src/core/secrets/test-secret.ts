@@ -11,6 +11,7 @@ import type { SecretBinding, SecretPlace, SshPlace } from "../../contract/secret
 import type { Core } from "../context.ts";
 import { execInBox } from "../exec-in-box.ts";
 import { getLink } from "../run-in-box.ts";
+import { isGranted } from "./authorise-use.ts";
 
 const timeoutMs = 75_000;
 /** SECURITY: the manifest names methods and paths; with another method than these a test would do what it names. */
@@ -43,6 +44,17 @@ export async function testSecret(
     const where = `${port === 22 ? "" : `-p ${port} `}${user === undefined ? "" : `${user}@`}${host}`;
     const sentence = `Try it in the box: ssh -T ${where}; then: agentbox vault audit ${binding.secret}`;
     return [{ url: "", method: "", isInjected: false, sentence }];
+  }
+  if (!(await isGranted(core, box, binding))) {
+    // Not sent, because the request would wait for an answer while whoever tests it waits for the request.
+    const sentence = `Nothing was sent: nobody has agreed that ${box.name} uses ${binding.secret}. Agree: agentbox vault grant ${binding.secret} --box ${box.name}`;
+    return binding.use.places.map((place) => ({
+      url: `${place.scheme}://${place.host.name}:${place.port}`,
+      method: "",
+      isInjected: false,
+      reason: "secret_not_granted",
+      sentence,
+    }));
   }
   const tests: SecretTest[] = [];
   for (const place of binding.use.places) tests.push(await testPlace(core, box, binding, place, path));
@@ -99,13 +111,25 @@ async function recordOf(
 
 function sentenceFor(secret: string, record: EgressRecord | undefined, status: number | undefined): string {
   if (record === undefined) return "No request reached the gate: the program in the box could not connect.";
-  if (record.verdict === "deny") return `The gate refused it: ${record.reason ?? "no reason"}.`;
+  if (record.verdict === "deny") {
+    const { reason = "no reason" } = record;
+    if (reason === "unresolvable" || reason === "unreachable")
+      return `The gate let it pass, and the server could not be reached (${reason}).`;
+    return `The gate refused it: ${reason}. ${Object.hasOwn(wayOut, reason) ? wayOut[reason] : ""}`.trim();
+  }
   if (record.isInjected !== true)
     return `The request passed without ${secret}: its method or path is not bound.`;
   if (status === 401 || status === 403)
     return `${secret} was put in, and the server refused it (${status}): is the value still good?`;
   return `${secret} was put in, and the server answered ${status ?? "nothing"}.`;
 }
+
+/** What to do about it. */
+const wayOut: Readonly<Record<string, string>> = {
+  secret_unavailable: "Is the vault locked, or the value gone? See: agentbox vault status",
+  secret_unusable: "The value does not fit into a header: agentbox vault rotate NAME",
+  not_approved: "Nobody agreed to reach the host: agentbox approvals",
+};
 
 /** A path that the pattern covers, for a request that asks for nothing in particular. */
 function examplePath(patterns: readonly string[]): string {
