@@ -293,7 +293,7 @@ export const manifestRules = {
   },
   E057: {
     title: "A secret is not named by its name in the vault",
-    why: "A manifest says which secret, and never what it is: the file is in the repository for everybody to read.",
+    why: "A manifest says which secret, and never what it is: the file is in the repository for everybody to read. Logins of agents are not for manifests.",
     example: 'version = 1\n[secrets.github]\nfrom = "the-token-itself"\nservice = "github"',
   },
   E058: {

@@ -19,7 +19,7 @@ export const secretCases = {
     ),
     good: [
       secret('service = "github"\nfrom = "vault:work-github"'),
-      secret('service = "gitlab"\nfrom = "vault:login/claude"'),
+      secret('service = "gitlab"\nfrom = "vault:work/gitlab"'),
     ],
   },
   E058: {
