@@ -7,7 +7,7 @@ import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { accepting, makeProject, type Project, working } from "../support/review.ts";
 
 const hugeBytes = 2 ** 31;
-/** For each command. Alone on two cores none needs more than half a minute, which git spends on checksums. */
+/** For each command. All of them together take about a minute on two cores, which git spends on checksums. */
 const limitMs = 240_000;
 const maxDaemonBytes = 300 * 2 ** 20;
 
