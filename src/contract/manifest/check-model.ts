@@ -32,6 +32,27 @@ export const checkPrices: Check = ({ model = {} }) =>
         },
       ];
 
+/**
+ * SECURITY: a login is used by its agent's model gateway, by grant. A repository that could name it would send it to an
+ * address of its own.
+ */
+export const checkLogins: Check = ({ model = {}, secrets = {} }) => {
+  const named: (readonly [string | undefined, Path])[] = [
+    ...Object.entries(model.providers ?? {}).map(
+      ([name, { key }]) => [key, ["model", "providers", name, "key"]] as const,
+    ),
+    ...Object.entries(secrets).map(([name, { from }]) => [from, ["secrets", name, "from"]] as const),
+  ];
+  return named
+    .filter(([ref]) => ref?.startsWith("vault:login/"))
+    .map(([, path]) => ({
+      code: "E057",
+      path,
+      message: "The login of an agent is not for manifests.",
+      hint: "Let the agent use it: agentbox vault grant login/NAME --agent NAME",
+    }));
+};
+
 const urlCodes = { unreadable: "E043", in_clear: "E044", never_opened: "E045" } as const;
 const urlHints = {
   unreadable: 'Write scheme and host, such as "https://models.example.org" or "http://127.0.0.1:11434".',

@@ -6,7 +6,7 @@ import { checkChoices } from "./check-choices.ts";
 import type { Check, CheckContext } from "./check-context.ts";
 import { checkEnv } from "./check-env.ts";
 import { checkMcp } from "./check-mcp.ts";
-import { checkModel, checkPrices } from "./check-model.ts";
+import { checkLogins, checkModel, checkPrices } from "./check-model.ts";
 import { checkNetwork, checkRequest } from "./check-network.ts";
 import { checkMounts } from "./check-mounts.ts";
 import { checkRuntime } from "./check-runtime.ts";
@@ -59,6 +59,7 @@ const checks: readonly Check[] = [
   checkServices,
   checkRequest,
   checkPrices,
+  checkLogins,
   checkRuntime,
   checkSecurity,
 ];

