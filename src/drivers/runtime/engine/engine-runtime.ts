@@ -183,8 +183,11 @@ export class EngineRuntime implements Runtime {
   async #kill(found: Found): Promise<void> {
     if (found.phase === "stopped") return;
     const container = this.#options.engine.client.getContainer(found.id);
+    // A kernel of the box's own delivers signals itself, and cannot while it is frozen: the engine would wait for it.
+    const hasOwnKernel = this.#options.ociRuntime !== undefined;
+    if (hasOwnKernel) await this.#thaw(found);
     await container.kill({ signal: "SIGKILL" }).catch(ignoreStopped);
-    await this.#thaw(found);
+    if (!hasOwnKernel) await this.#thaw(found);
     await this.#untilStopped(found, 10_000);
   }
 
