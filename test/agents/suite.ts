@@ -106,7 +106,8 @@ async function interactive(
   expect((await boxOf(daemon, name)).run).toMatchObject({ state: "idle", mode: "interactive" });
   expect((await daemon.cli(["send", name, "Please write the file."])).code).toBe(0);
   const last = isOneShot ? "hello.txt" : "ran.txt";
-  await waitFor("the work is done", async () => (await fileOf(daemon, name, last)) !== undefined, 40_000);
+  // It is there before it is written.
+  await waitFor("the work is done", async () => Boolean(await fileOf(daemon, name, last)), 40_000);
   await untilState(daemon, name, "waiting");
   expect(await fileOf(daemon, name, "hello.txt")).toBe("hello\n");
 
