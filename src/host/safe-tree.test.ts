@@ -213,7 +213,7 @@ describe("openTreeWriter", () => {
     await mkdir(join(inside, "sub"), { recursive: true });
     const script = `const fs = require("fs"); const [d, o] = process.argv.slice(1); process.stdout.write("go");
       for (;;) { try { fs.renameSync(d + "/sub", d + "/kept"); fs.symlinkSync(o, d + "/sub"); } catch {}
-        try { fs.unlinkSync(d + "/sub"); fs.renameSync(d + "/kept", d + "/sub"); } catch {} }`;
+        try { fs.rmSync(d + "/sub", { recursive: true, force: true }); fs.renameSync(d + "/kept", d + "/sub"); } catch {} }`;
     const swapper = spawn(process.execPath, ["-e", script, inside, outside], {
       stdio: ["ignore", "pipe", "inherit"],
     });
