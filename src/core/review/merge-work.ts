@@ -4,7 +4,7 @@ import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
 import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
 import { removeBox } from "../remove-box.ts";
-import { type LookedAt, conflict, nothing, passGate } from "./landing-gate.ts";
+import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { findSubject } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 
@@ -14,7 +14,7 @@ export interface MergeOptions extends LookedAt {
 }
 
 export async function mergeWork(core: Core, name: string, options: MergeOptions): Promise<MergeRecord> {
-  const request = await passGate(core, name, "merge", options);
+  const request = await allowLanding(core, name, "merge", options);
   const outcome = await core.ports.merges.apply(request);
   return record(core, name, request, outcome);
 }

@@ -8,7 +8,7 @@ import type { PushRecord } from "../../contract/review/push.ts";
 import type { RemotePlace, RemoteState } from "../../ports/forge.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
-import { conflict, nothing, passGate } from "./landing-gate.ts";
+import { conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { openCredential } from "./push-credential.ts";
 import {
   type PushPlace,
@@ -51,7 +51,7 @@ async function planPush(core: Core, name: string, options: PushOptions): Promise
   const place = await findPlace(core, before, options.remote, settings);
   const message =
     options.title === undefined ? undefined : `${options.title}\n\n${options.body ?? ""}`.trim();
-  const request = await passGate(core, name, "pr", { ...options, message });
+  const request = await allowLanding(core, name, "pr", { ...options, message });
   const box = await core.getBox(name);
   const { secret, ...credential } = await openCredential(core, box, place, {
     settings,

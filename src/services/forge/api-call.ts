@@ -10,6 +10,7 @@ import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { portOf } from "../../base/url-place.ts";
 import { version } from "../../base/version.ts";
+import { openTunnel } from "../../host/proxy-tunnel.ts";
 import { readBounded } from "../../host/read-bounded.ts";
 import { readServerTrust } from "../../host/server-trust.ts";
 import type { ForgeCredential } from "../../ports/forge.ts";
@@ -39,7 +40,9 @@ export function openApi(options: { readonly proxy: string | undefined; readonly 
     const url = new URL(call.url);
     const signal = AbortSignal.timeout(options.timeoutMs);
     try {
-      const socket = options.proxy === undefined ? undefined : await through(options.proxy, url, signal);
+      const target = { host: url.hostname, port: portOf(url) };
+      const { proxy, timeoutMs } = options;
+      const socket = proxy === undefined ? undefined : await openTunnel(new URL(proxy), target, timeoutMs);
       const answer = await send(call, url, socket, signal);
       return { status: answer.statusCode ?? 0, value: parseJson(await readAnswer(answer)) };
     } catch (error) {
@@ -80,41 +83,6 @@ async function send(
     request.once("response", resolve);
     request.once("error", reject);
     request.end(text);
-  });
-}
-
-/** SECURITY: messages name the proxy as such, because its address may hold a password. */
-function through(proxy: string, url: URL, signal: AbortSignal): Promise<Socket> {
-  const { hostname, port, username, password } = new URL(proxy);
-  const target = `${url.hostname}:${portOf(url)}`;
-  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  const headers = {
-    host: target,
-    ...(username === "" ? {} : { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` }),
-  };
-  return new Promise((resolve, reject) => {
-    const fail = (): void =>
-      reject(new AgentBoxError("push.failed", "the upstream proxy did not let it through"));
-    const request = httpRequest({
-      host: hostname,
-      port: port || 80,
-      method: "CONNECT",
-      path: target,
-      headers,
-      agent: false,
-      signal,
-    });
-    request.once("connect", (answer, socket) => {
-      if (answer.statusCode === 200) return resolve(socket);
-      socket.destroy();
-      fail();
-    });
-    request.once("response", (answer) => {
-      answer.destroy();
-      fail();
-    });
-    request.once("error", fail);
-    request.end();
   });
 }
 

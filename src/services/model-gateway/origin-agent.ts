@@ -2,11 +2,12 @@
  * Connections to one model provider, kept for the next request. HTTPS proves its name with a certificate the host
  * trusts; plain HTTP is only used where the provider's own URL says so (inference on this machine or network).
  */
-import { Agent, type ClientRequestArgs, request as httpRequest } from "node:http";
+import { Agent, type ClientRequestArgs } from "node:http";
 import { type Socket, connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type SecureContext, connect as connectTls } from "node:tls";
 import { AgentBoxError } from "../../base/errors.ts";
+import { openTunnel } from "../../host/proxy-tunnel.ts";
 import type { ModelLimits } from "./limits.ts";
 
 export interface AgentOptions {
@@ -60,7 +61,7 @@ export class OriginAgent extends Agent {
     const host = this.#url.hostname.replace(/^\[|\]$/g, "");
     const port = Number(this.#url.port || (isSecure ? 443 : 80));
     const plain = proxy
-      ? await connectThrough(proxy, this.#url.hostname, port, limits.connectMs)
+      ? await openTunnel(proxy, { host: this.#url.hostname, port }, limits.connectMs)
       : await settled(connect({ host, port, noDelay: true }), "connect", limits.connectMs);
     if (!isSecure) return plain;
     const secureContext = await trust();
@@ -97,40 +98,6 @@ function settled<S extends Socket>(socket: S, event: string, timeoutMs: number):
       socket.on("error", () => undefined);
       resolve(socket);
     });
-  });
-}
-
-function connectThrough(proxy: URL, host: string, port: number, timeoutMs: number): Promise<Socket> {
-  const user = decodeURIComponent(proxy.username);
-  const login = `${user}:${decodeURIComponent(proxy.password)}`;
-  return new Promise((resolve, reject) => {
-    // SECURITY: messages name the proxy as such, because its URL may hold a password.
-    const fail = (): void =>
-      reject(new AgentBoxError("model.unavailable", "the upstream proxy did not let it through"));
-    const request = httpRequest({
-      host: proxy.hostname,
-      port: proxy.port || 80,
-      method: "CONNECT",
-      path: `${host}:${port}`,
-      headers: {
-        host: `${host}:${port}`,
-        ...(user === "" ? {} : { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` }),
-      },
-      agent: false,
-      timeout: timeoutMs,
-    });
-    request.once("connect", (answer, socket) => {
-      if (answer.statusCode === 200) return resolve(socket);
-      socket.destroy();
-      fail();
-    });
-    request.once("response", (answer) => {
-      answer.destroy();
-      fail();
-    });
-    request.once("timeout", () => request.destroy(late()));
-    request.once("error", fail);
-    request.end();
   });
 }
 

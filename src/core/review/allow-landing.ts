@@ -27,7 +27,7 @@ export interface Landing extends LookedAt {
 }
 
 /** The request for exactly the state that was judged, or the reason why it cannot land. */
-export async function passGate(
+export async function allowLanding(
   core: Core,
   name: string,
   command: "merge" | "pr",
