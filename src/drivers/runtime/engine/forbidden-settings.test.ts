@@ -1,9 +1,11 @@
+import type Docker from "dockerode";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boxPaths } from "../../../contract/box.ts";
 import type { EngineFacts } from "../../../host/engine/facts.ts";
 import type { RuntimeBox } from "../../../ports/runtime.ts";
 import { type ContainerBody, containerBody, type ContainerInput } from "./container-config.ts";
+import { createContainer } from "./create-container.ts";
 import { forbiddenSettings } from "./forbidden-settings.ts";
 
 const facts: EngineFacts = {
@@ -171,5 +173,37 @@ describe("a planted setting is reported", () => {
     const granted = { devices: [], capabilities: ["SYS_ADMIN", "SYS_NICE"], gpus: 0 };
     expect(forbiddenSettings(changed({ CapAdd: ["SYS_ADMIN"] }), granted)).not.toEqual([]);
     expect(forbiddenSettings(changed({ CapAdd: ["SYS_NICE"] }), granted)).toEqual([]);
+  });
+});
+
+describe("what is sent to the engine", () => {
+  const installation = { id: "i1", runtime: "docker" };
+  /** Takes note of what it is asked to make. */
+  const engine = () => {
+    const made: unknown[] = [];
+    const client = {
+      createContainer: async (body: unknown) => {
+        made.push(body);
+        return { id: "c1" };
+      },
+    } as unknown as Docker;
+    return { client, made };
+  };
+  const body = containerBody(input);
+  const withoutMounts = { ...body, HostConfig: { ...body.HostConfig, Mounts: [] } };
+
+  it("is made when nothing in it is forbidden", async () => {
+    const { client, made } = engine();
+    expect(await createContainer(client, installation, box, withoutMounts)).toBe("c1");
+    expect(made).toHaveLength(1);
+  });
+
+  it("is looked at once more, and a privileged container never reaches it", async () => {
+    const { client, made } = engine();
+    const hostile = { ...withoutMounts, HostConfig: { ...withoutMounts.HostConfig, Privileged: true } };
+    await expect(createContainer(client, installation, box, hostile)).rejects.toMatchObject({
+      code: "runtime.unsupported",
+    });
+    expect(made).toEqual([]);
   });
 });
