@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Core } from "../../src/core/context.ts";
 import { askTrust } from "../../src/core/grant-trust.ts";
+import { addSecret, grantSecret } from "../../src/core/secrets/keep-secrets.ts";
 import { testSecret } from "../../src/core/secrets/test-secret.ts";
 import { type TestHost, createOn, openTestCore, openTestHost } from "../support/core.ts";
 
@@ -31,6 +32,8 @@ describe("trying out a secret", () => {
     const project = { projectDir: host.dir, manifest: { file: "agentbox.toml", text: manifest(methods) } };
     const { digest } = await askTrust(core, project);
     await createOn(core, { name: "shop", trust: digest, ...project });
+    await addSecret(core, { name: "api", kind: "text", source: { kind: "stored" }, value: "eA==" });
+    await grantSecret(core, { name: "api", scope: "box", box: "shop" });
     return testSecret(core, "shop", { name: "api" });
   };
 
