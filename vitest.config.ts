@@ -3,6 +3,20 @@ import { configDefaults, defineConfig } from "vitest/config";
 /** Tests beside the source that start git, npm or pip many times over: as quick as those programs are. */
 const withPrograms = ["src/services/{merge,review,tool-store,workspace}/**/*.test.ts"];
 
+/** Real boxes on a small machine: side by side, time-outs would measure the neighbours. */
+const oneAtATime = { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false };
+
+/** The security suites once more, with every box in a container. */
+const inContainers = ["docker", "podman", "gvisor"].map((runtime) => ({
+  test: {
+    name: runtime,
+    include: ["test/security/**/*.test.ts", "test/e2e/{network,vault}-*.test.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
+    env: { AGENTBOX_TEST_RUNTIME: runtime },
+    ...oneAtATime,
+  },
+}));
+
 export default defineConfig({
   test: {
     projects: [
@@ -31,12 +45,10 @@ export default defineConfig({
             "test/agents/**/*.test.ts",
           ],
           globalSetup: ["test/support/global-setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // Real boxes on a small machine: side by side, time-outs would measure the neighbours.
-          fileParallelism: false,
+          ...oneAtATime,
         },
       },
+      ...inContainers,
     ],
   },
 });

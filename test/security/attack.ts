@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from "../support/daemon.ts";
-import { hasProgram, isRoot, ordinaryUser, whyNoBubblewrap } from "../support/host-facts.ts";
+import { hasProgram, isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { type ProgramResult, runProgram } from "../support/program.ts";
+import { testRuntime, whyNoBoxes } from "../support/test-runtime.ts";
 
 export interface Ground {
   readonly daemon: TestDaemon;
@@ -18,21 +19,25 @@ export interface GroundOptions extends Omit<TestDaemonOptions, "user"> {
   readonly prepare?: (daemon: TestDaemon) => Promise<unknown>;
 }
 
+const users = [
+  { who: "this user", user: undefined },
+  { who: "an ordinary user", user: ordinaryUser },
+];
+
+/** An engine of the tests is one user's, so there is one daemon that can use it. */
+const usersHere = testRuntime === undefined ? users : [{ who: "the engine's user", user: testRuntime.user }];
+
 /** Runs the cases against a daemon of this user and, where root can, against one of an ordinary user. */
 export function onEachDaemon(
   title: string,
   cases: (ground: Ground) => void,
   { prepare, ...options }: GroundOptions = {},
 ): void {
-  describe.each([
-    { who: "this user", user: undefined },
-    { who: "an ordinary user", user: ordinaryUser },
-  ])(`${title}, with a daemon of $who`, ({ user }) => {
+  describe.each(usersHere)(`${title}, with a daemon of $who`, ({ user }) => {
     let daemon: TestDaemon | undefined;
     let missing: string | undefined;
     beforeAll(async () => {
-      missing =
-        user && !isRoot ? "only root can run the daemon as somebody else" : await whyNoBubblewrap(user);
+      missing = user && !isRoot ? "only root can run the daemon as somebody else" : await whyNoBoxes(user);
       if (missing !== undefined) return;
       daemon = await startDaemon({ ...options, ...(user ? { user } : {}) });
       await prepare?.(daemon);

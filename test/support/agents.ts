@@ -23,6 +23,7 @@ import { type TestDaemon, type TestDaemonOptions, startDaemon } from "./daemon.t
 import { whyNoBubblewrap } from "./host-facts.ts";
 import { giveAgent, whyNoAgent } from "./installed-agents.ts";
 import { type ProgramOptions, type ProgramResult, runProgram } from "./program.ts";
+import { runtimeConfig } from "./test-runtime.ts";
 import { waitFor } from "./wait-for.ts";
 
 /** What the daemon sends to the model, and no box may ever hold. */
@@ -120,7 +121,7 @@ export function writeConfig({ home }: TestDaemon, { url }: { readonly url: strin
     (name) => `[model.providers.${name}]\napi = "${name}"\nbase_url = "${url}"\nkey_env = "${keyVariable}"\n`,
   );
   const file = join(home, "config.toml");
-  writeFileSync(file, `${providers.join("\n")}\n${more}`, { mode: 0o600 });
+  writeFileSync(file, `${providers.join("\n")}\n${more}\n${runtimeConfig}`, { mode: 0o600 });
   const { uid, gid } = statSync(home);
   chownSync(file, uid, gid);
 }

@@ -8,12 +8,15 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
+  statSync,
+  writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
 import { type Client, createClient, unixTransport } from "../../src/client/index.ts";
 import { asUserArgv, isAlive, isRoot, readEnviron } from "./host-facts.ts";
 import { type ProgramOptions, type ProgramResult, runProgram } from "./program.ts";
 import { builtTree, stagedTree } from "./staged-tree.ts";
+import { engineEnv, runtimeConfig, testRuntime } from "./test-runtime.ts";
 import { waitFor } from "./wait-for.ts";
 
 export interface TestDaemonOptions {
@@ -121,9 +124,18 @@ function makeHome(user: TestDaemonOptions["user"]): string {
   return home;
 }
 
+function writeRuntimeConfig(home: string): void {
+  const file = join(home, "config.toml");
+  if (existsSync(file)) return;
+  writeFileSync(file, runtimeConfig, { mode: 0o600 });
+  const { uid, gid } = statSync(home);
+  chownSync(file, uid, gid);
+}
+
 export async function startDaemon(options: TestDaemonOptions = {}): Promise<TestDaemon> {
-  const { user } = options;
+  const user = options.user ?? testRuntime?.user;
   const home = options.home ?? makeHome(user);
+  if (runtimeConfig !== "") writeRuntimeConfig(home);
   const scratch = makeHome(user);
   const tree = user && isRoot ? stagedTree() : builtTree();
   const prefix = user && isRoot ? asUserArgv(user) : [];
@@ -133,6 +145,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     TERM: "xterm-256color",
     LANG: "C.UTF-8",
     NO_COLOR: "1",
+    ...(await engineEnv()),
     ...options.env,
     AGENTBOX_HOME: home,
   };
