@@ -27,6 +27,7 @@ async function digestInputs() {
     "tsconfig.json",
     "scripts/build.mjs",
     "scripts/build-boxd.mjs",
+    "scripts/merge-chunks.mjs",
   ];
   const hash = createHash("sha256");
   for (const file of [...sources.sort(), ...settings.map((name) => join(root, name))]) {
@@ -43,8 +44,9 @@ async function digestInputs() {
 const requireBanner =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url); const __dirname = import.meta.dirname;';
 
-async function bundle(outdir) {
+async function bundle(outdir, digest) {
   const esbuild = await import("esbuild");
+  const { mergeChunks } = await import("./merge-chunks.mjs");
   const shared = {
     outdir,
     bundle: true,
@@ -60,13 +62,16 @@ async function bundle(outdir) {
     external: ["libsql", "@libsql/*", "dockerode"],
     banner: { js: requireBanner },
   };
-  await Promise.all([
-    // Split, so that a command loads its own chunk and a driver that is not used is never read.
+  const [{ metafile }] = await Promise.all([
+    // Split, so that a command loads its own chunk and a driver that is not used is never read. In a directory of this
+    // build's own: a daemon that runs goes on with the chunks of the build it came from.
     esbuild.build({
       ...shared,
       entryPoints: { main: join(root, "src/main/index.ts") },
       splitting: true,
-      chunkNames: "chunks/[name]-[hash]",
+      chunkNames: `chunks/${digest.slice(0, 12)}/[name]-[hash]`,
+      metafile: true,
+      absWorkingDir: root,
     }),
     esbuild.build({
       ...shared,
@@ -76,7 +81,20 @@ async function bundle(outdir) {
       },
     }),
   ]);
+  await mergeChunks(esbuild, { outputs: absolute(metafile.outputs) }, shared);
 }
+
+/** The outputs by where they are, and not by where they are seen from. */
+const absolute = (outputs) =>
+  Object.fromEntries(
+    Object.entries(outputs).map(([path, { imports, ...output }]) => [
+      join(root, path),
+      {
+        ...output,
+        imports: imports.map((one) => (one.external ? one : { ...one, path: join(root, one.path) })),
+      },
+    ]),
+  );
 
 /** Declarations of what outsiders import. Type errors are the business of `npm run check`, not of the build. */
 async function emitTypes(staging) {
@@ -128,7 +146,7 @@ async function publish(staging) {
 async function buildInto(staging, digest) {
   const { buildBoxd } = await import("./build-boxd.mjs");
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  await Promise.all([bundle(staging), emitTypes(staging)]);
+  await Promise.all([bundle(staging, digest), emitTypes(staging)]);
   await buildBoxd(staging);
   await writeFile(join(staging, "version"), version);
   await writeFile(join(staging, stampName), digest);

@@ -1,6 +1,7 @@
 // `npm test [-- filter]`: unit tests first, then those that start programs, then those with real boxes. Every test that did
 // not run is listed by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
-// AGENTBOX_TEST_ENGINES=all installs the container engines that some tests start for themselves.
+// AGENTBOX_TEST_ENGINES=all installs the container engines that some tests start for themselves, and runs the suites of the
+// box, the gate and the vault in Docker, rootless Podman and gVisor as well.
 //
 //   --no-skips-except FILE   a skip that FILE does not name (lines "test name | reason") is a failure
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -15,7 +16,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     "no-skips-except": { type: "string" },
-    project: { type: "string", multiple: true, default: ["unit", "programs", "system"] },
+    project: { type: "string", multiple: true },
     testNamePattern: { type: "string", short: "t" },
   },
 });
@@ -53,7 +54,10 @@ const enginePrograms = {
   newuidmap: "uidmap",
   slirp4netns: "slirp4netns",
   "fuse-overlayfs": "fuse-overlayfs",
+  rootlesskit: "rootlesskit",
   mmdebstrap: "mmdebstrap",
+  // Runs what `agentbox compose` writes.
+  "docker-compose": "docker-compose",
 };
 
 async function runProject(project, directory) {
@@ -73,6 +77,7 @@ async function runProject(project, directory) {
     { show: true, env: { ...process.env, AGENTBOX_TEST_REPORT: file } },
   );
   const report = { passed: 0, failed: [], skipped: [], matrix: [], ...readReport(file) };
+  if (containers.includes(project)) report.failed = report.failed.map((name) => `in ${project}: ${name}`);
   if (result.code !== 0 && report.failed.length === 0) {
     report.failed.push(
       `vitest ended with code ${result.code} in the ${project} tests, without naming a test`,
@@ -102,10 +107,23 @@ for (const programs of wantedPrograms) {
   if (!isInstalled) console.log(`${reason}\nTests that need them are skipped.\n`);
 }
 
+/** Side by side: each has an engine of its own, and waits for it most of the time. */
+const containers = ["docker", "podman", "gvisor"];
+const projects = values.project ?? [
+  "unit",
+  "programs",
+  "system",
+  ...(process.env.AGENTBOX_TEST_ENGINES === "all" ? containers : []),
+];
+
 const directory = mkdtempSync(join(tmpdir(), "agentbox-test-"));
 const reports = [];
 try {
-  for (const project of values.project) reports.push(await runProject(project, directory));
+  const isContainer = (project) => containers.includes(project);
+  for (const project of projects.filter((one) => !isContainer(one)))
+    reports.push(await runProject(project, directory));
+  const inContainers = projects.filter(isContainer).map((project) => runProject(project, directory));
+  reports.push(...(await Promise.all(inContainers)));
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

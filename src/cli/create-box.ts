@@ -19,19 +19,21 @@ const readConfig = (file: string): Promise<string | undefined> =>
 
 const keyVariables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
-interface Making extends Pick<CreateBoxInput, "main" | "run" | "start"> {
+interface Making extends Pick<CreateBoxInput, "main" | "run" | "start" | "ephemeral"> {
   /** Somebody sits in front of the agent and can be asked about hosts that no rule names. */
   readonly isAttended?: boolean;
   /** In the place of what was typed. */
   readonly agent?: string;
   readonly name?: string;
+  /** Called when the request is on its way: what is loaded before would only keep it waiting. */
+  readonly meanwhile?: () => void;
 }
 
 /** Makes a box from flags and the manifest that is found; asks the person when the manifest asks for more. */
 export async function createBox(
   context: CommandContext,
   client: Client,
-  { isAttended = false, agent, name: chosen, ...more }: Making,
+  { isAttended = false, agent, name: chosen, meanwhile, ...more }: Making,
 ): Promise<CreatedBox> {
   const { args, cwd, env, screen } = context;
   const found = await findManifest(cwd, env.userHome);
@@ -54,7 +56,12 @@ export async function createBox(
     ...(name === undefined ? {} : { name }),
     ...(trust === undefined ? {} : { trust }),
   };
-  const make = () => withProgress(screen, "Making the box", () => client.createBox(input));
+  const make = () =>
+    withProgress(screen, "Making the box", () => {
+      const making = client.createBox(input);
+      meanwhile?.();
+      return making;
+    });
   return withTrust(context, client, project, () => withInstall(context, client, imageRequestOf(input), make));
 }
 

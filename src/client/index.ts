@@ -159,6 +159,10 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     getSbom: async (name: string) =>
       (await json("getSbom", "GET", withQuery("/v1/images/sbom", { name }))).sbom,
 
+    listCaches: async () => (await json("listCaches", "GET", "/v1/caches")).caches,
+    saveCache: async (box: string) => (await json("saveCache", "POST", at(box, "/cache"))).cache,
+    clearCache: (projectDir: string) => json("clearCache", "DELETE", withQuery("/v1/caches", { projectDir })),
+
     listCheckpoints: async (box: string) =>
       (await json("listCheckpoints", "GET", at(box, "/checkpoints"))).checkpoints,
     takeCheckpoint: async (box: string, body: RouteBodyInput<"takeCheckpoint"> = {}) =>

@@ -70,8 +70,8 @@ function callOverSocket(socketPath: string, call: Call): Promise<Answer> {
   });
 }
 
-/** Loads what streams need while something else is waited for. */
-export const preloadStreams = (): Promise<unknown> => import("ws");
+/** Loads what streams need while something else is waited for; if that fails, the stream says so. */
+export const preloadStreams = (): void => void import("ws").catch(() => undefined);
 
 async function openSocketStream(socketPath: string, path: string): Promise<Stream> {
   // Loaded here, because most commands never open a stream and every module costs start-up time.

@@ -10,8 +10,13 @@ import type { ModelApi } from "./model/api.ts";
 export type InstallRecipe =
   /** It is part of every box. */
   | { readonly kind: "none" }
-  /** `bin` is the name of the program in node_modules/.bin. */
-  | { readonly kind: "npm"; readonly package: string; readonly version: string; readonly bin: string }
+  /** `bin` is the name of the program in node_modules/.bin; absent: the only one, or that of the package's own name. */
+  | {
+      readonly kind: "npm";
+      readonly package: string;
+      readonly version: string;
+      readonly bin?: string | undefined;
+    }
   | { readonly kind: "pypi"; readonly package: string; readonly version: string; readonly bin: string }
   /** Not on a registry: a person installs it and names the file or directory; `bin` is the program in it. */
   | { readonly kind: "path"; readonly bin: string; readonly hint: string };

@@ -16,6 +16,8 @@ export const boxPaths = {
   /** Agents from the tool store, each under its name. */
   agents: "/opt/agentbox/agents",
   skills: "/opt/agentbox/skills",
+  /** MCP servers that an image has inside, each under its name. */
+  mcp: "/opt/agentbox/mcp",
   /** In a directory of boxd's own; the box's /tmp is memory, so nothing of it outlives a start. */
   sshAgent: "/tmp/.agentbox-ssh/agent.sock",
   /** Agents' hooks append one JSON object a line; boxd passes the lines on. */

@@ -77,7 +77,7 @@ const LifecycleSpec = z.strictObject({
 });
 
 /** Weakest first. */
-export const isolationTiers = ["none", "namespaces", "container", "gvisor", "vm"] as const;
+export const isolationTiers = ["none", "namespaces", "container", "rootless", "gvisor", "vm"] as const;
 
 /** Something beyond the baseline of every box: added by name and with a reason, never taken away from it. */
 export const SecurityException = z.strictObject({
@@ -115,6 +115,8 @@ export const BoxSpec = z.strictObject({
   /** Which secrets it may use, and how; never a value. */
   secrets: z.array(SecretBinding).default([]),
   workspace: WorkspaceSpec,
+  /** Whether its home begins with a copy of the package caches that its project keeps. Absent: with none. */
+  cache: z.literal("project").optional(),
   runtime: z.string(),
   /** The weakest isolation that was asked for; kept, so that a move cannot go below it. */
   tier: z.enum(isolationTiers).optional(),

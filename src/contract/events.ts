@@ -80,6 +80,8 @@ export const EventType = z.enum([
   "tool.refused",
   "image.built",
   "image.removed",
+  "cache.saved",
+  "cache.cleared",
   "daemon.started",
   "daemon.stopped",
   "clock.jumped",

@@ -12,9 +12,10 @@ const tiers: Readonly<Record<string, Isolation["tier"]>> = {
   docker: "container",
   gvisor: "gvisor",
 };
-const host = (...ready: string[]): Runtimes => {
+const host = (...ready: string[]): Runtimes => hostWith(tiers, ...ready);
+const hostWith = (own: typeof tiers, ...ready: string[]): Runtimes => {
   const get = async (name: string): Promise<Runtime> =>
-    ({ name, isolation: () => ({ tier: tiers[name]!, guarantees: [] }) }) as unknown as Runtime;
+    ({ name, isolation: () => ({ tier: own[name]!, guarantees: [] }) }) as unknown as Runtime;
   return {
     names: Object.keys(tiers),
     get,
@@ -64,6 +65,19 @@ describe("choosing a runtime", () => {
     });
     await expect(choose(host("docker"), { name: "docker", tier: "gvisor" })).rejects.toMatchObject({
       hint: expect.stringContaining("agentbox doctor") as string,
+    });
+  });
+
+  it("a rootless engine is more than a container and less than a kernel of the box's own", async () => {
+    const rootless = hostWith({ ...tiers, docker: "rootless" }, "bubblewrap", "docker", "gvisor");
+    for (const tier of ["container", "rootless"])
+      expect(await choose(rootless, { name: "docker", tier }), tier).toBe("docker");
+    expect(await choose(rootless, { tier: "rootless" })).toBe("gvisor");
+    await expect(choose(rootless, { name: "docker", tier: "gvisor" })).rejects.toMatchObject({
+      message: 'The runtime "docker" has the isolation tier rootless, and gvisor was asked for.',
+    });
+    await expect(choose(all, { name: "docker", tier: "rootless" })).rejects.toMatchObject({
+      code: "policy.unenforceable",
     });
   });
 

@@ -2,11 +2,13 @@
 import type { Clock, Ids } from "../base/clock.ts";
 import { AgentBoxError } from "../base/errors.ts";
 import { KeyedMutex } from "../base/mutex.ts";
+import { Turns } from "../base/turns.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { Box, BoxOwner } from "../contract/box.ts";
 import type { BoxEvent, EventType, NewEvent } from "../contract/events.ts";
 import type { Health, ServiceStatus, SessionStatus } from "../contract/link/messages.ts";
 import type { AgentEvent } from "../contract/agent-events.ts";
+import type { ProjectCaches } from "../ports/caches.ts";
 import type { Connections } from "../ports/connections.ts";
 import type { Forges } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
@@ -88,7 +90,10 @@ export interface CorePorts {
   readonly presets: PresetSource;
   readonly agents: Readonly<Record<string, AgentEntry>>;
   readonly toolStore: ToolStore;
+  /** Packages of MCP servers that images have inside; apart, because they are no agents. */
+  readonly serverStore: Pick<ToolStore, "install" | "use">;
   readonly images: Images;
+  readonly caches: ProjectCaches;
   readonly reviews: Reviews;
   readonly merges: Merges;
   readonly secretScan: SecretScan;
@@ -137,6 +142,9 @@ const boxEventsPerMinute = 300;
 /** Messages and tool calls: a fast agent makes one or two a second. */
 const agentEventsPerMinute = 400;
 
+/** Enough to keep a few cores busy, and few enough that each comes up while it is waited for. */
+const bootsAtATime = 8;
+
 export class Core {
   readonly ports: CorePorts;
   readonly reactions: LinkReactions;
@@ -150,6 +158,8 @@ export class Core {
   readonly #boxBudget = new EventBudget(() => this.ports.clock, boxEventsPerMinute);
   readonly #agentBudget = new EventBudget(() => this.ports.clock, agentEventsPerMinute);
   readonly #locks = new KeyedMutex();
+  /** Starts that go on at a time: more would only take longer each, until some are taken for boxes that never come up. */
+  readonly boots = new Turns(bootsAtATime);
   readonly #listeners = new Set<(event: BoxEvent) => void>();
 
   constructor(ports: CorePorts, reactionsOf: (core: Core) => LinkReactions) {

@@ -70,6 +70,7 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
     network,
     manifestDigest,
     isStarted: request.start,
+    isEphemeral: request.ephemeral,
   });
   const unexpected = [...unexpectedlyEmpty(places, spec), ...withoutSubmodules(box.name, emptySubmodules)];
   return { box, leftBehind, warnings: [...warnings, ...unexpected] };
@@ -78,10 +79,13 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
 /** Makes a box from a specification that another box had, and that was agreed to then. */
 export const raiseBox = async (core: Core, draft: Draft): Promise<Box> => (await raise(core, draft)).box;
 
-async function raise(core: Core, { isStarted, ...draft }: Draft): Promise<{ box: Box } & PreparedWorkspace> {
+async function raise(
+  core: Core,
+  { isStarted, isEphemeral = false, ...draft }: Draft,
+): Promise<{ box: Box } & PreparedWorkspace> {
   const registered = await register(core, draft);
   return core.locked(registered.name, async () => {
-    const { made, filled } = await furnish(core, registered, isStarted);
+    const { made, filled } = await furnish(core, registered, { isStarted, isEphemeral });
     return { box: made, ...filled };
   });
 }
@@ -129,13 +133,18 @@ interface Draft {
   readonly network: NetworkPolicy;
   readonly manifestDigest: string | undefined;
   readonly isStarted: boolean;
+  /** Nobody asked for it to stay. */
+  readonly isEphemeral?: boolean;
 }
 
+type Registration = Omit<Draft, "isStarted" | "isEphemeral">;
+
 /** Takes the name and the user. One at a time, because two boxes must not choose the same. */
-function register(core: Core, { name: wanted, ...draft }: Omit<Draft, "isStarted">): Promise<Box> {
+function register(core: Core, { name: wanted, ...draft }: Registration): Promise<Box> {
   return core.locked("", async () => {
     const { store, clock, ids, owners } = core.ports;
     const boxes = await store.listBoxes();
+    const runtime = await core.ports.runtimes.get(draft.spec.runtime);
     const taken = new Set(boxes.map(({ name }) => name));
     const project = draft.projectDir?.split("/").at(-1);
     const name = wanted ?? proposeName(project, draft.spec.agent.name, (n) => taken.has(n));
@@ -144,7 +153,7 @@ function register(core: Core, { name: wanted, ...draft }: Omit<Draft, "isStarted
       name,
       incarnation: ids.random(),
       ...withoutUndefined(draft),
-      owner: allocateOwner(owners, boxes),
+      owner: allocateOwner(owners, boxes, runtime),
       state: { phase: "creating", sinceMs: nowMs },
       createdAtMs: nowMs,
       restarts: 0,
@@ -163,7 +172,7 @@ const withoutUndefined = ({
   run,
   projectDir,
   manifestDigest,
-}: Omit<Draft, "name" | "isStarted">) => ({
+}: Omit<Registration, "name">) => ({
   spec,
   isolation,
   network,
@@ -177,8 +186,9 @@ const withoutUndefined = ({
 async function furnish(
   core: Core,
   box: Box,
-  isStarted: boolean,
+  { isStarted, isEphemeral }: { readonly isStarted: boolean; readonly isEphemeral: boolean },
 ): Promise<{ made: Box; filled: PreparedWorkspace }> {
+  const progress = { hasRun: false };
   let isFilled = false;
   try {
     const { storage } = core.ports;
@@ -189,9 +199,9 @@ async function furnish(
     const began = mayOverlap ? filling.then(beginning) : beginning(await filling);
     const made =
       began instanceof Promise
-        ? bootWhile(core, box, began)
+        ? bootWhile(core, box, began, progress)
         : isStarted
-          ? boot(core, box, began)
+          ? boot(core, box, began, progress)
           : settle(core, { ...box, ...began });
     // Both are waited for, whichever fails first: what is still being written cannot be removed.
     const [madeOutcome] = await Promise.allSettled([made, filling]);
@@ -200,14 +210,23 @@ async function furnish(
     return { made: madeOutcome.value, filled };
   } catch (error) {
     const isMade = isFilled && (await core.ports.store.findBox(box.name))?.state.phase === "failed";
-    // A box that is whole and only did not start is kept, so that somebody can look at it.
-    if (!isMade || isWorkspaceError(error)) await eraseHalfMade(core, box.name);
+    // A box that is whole and only did not start is kept, so that somebody can look at it. There is nothing to look at
+    // where nothing ran, and it was to be there for one command only, or can never be made as asked.
+    const isUseless = !progress.hasRun && (isEphemeral || isRefusal(error));
+    if (!isMade || isUseless || isWorkspaceError(error)) await eraseHalfMade(core, box.name);
     throw toAgentBoxError(error, "workspace.failed");
   }
 }
 
 async function fill(core: Core, box: Box): Promise<PreparedWorkspace> {
-  const { storage, workspaces, reviews } = core.ports;
+  const { storage, workspaces, reviews, caches } = core.ports;
+  if (box.spec.cache === "project" && box.projectDir !== undefined) {
+    await caches.give({
+      projectDir: box.projectDir,
+      home: storage.dirs(box.name).home,
+      owner: box.owner,
+    });
+  }
   const prepared = await workspaces.prepare({
     spec: box.spec.workspace,
     target: storage.dirs(box.name).workspace,
@@ -225,6 +244,11 @@ async function fill(core: Core, box: Box): Promise<PreparedWorkspace> {
 /** What is known about a box only once its workspace is there. */
 const beginning = ({ baseCommit }: PreparedWorkspace): Partial<Box> =>
   baseCommit === undefined ? {} : { baseCommit };
+
+/** The runtime's no to what was asked for; it would say so again. */
+const isRefusal = (error: unknown): boolean =>
+  isAgentBoxError(error) &&
+  ["box.name_taken", "image.not_found", "runtime.unsupported", "policy.unenforceable"].includes(error.code);
 
 const isWorkspaceError = (error: unknown): boolean =>
   isAgentBoxError(error) && error.code.startsWith("workspace.");

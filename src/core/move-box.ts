@@ -1,5 +1,6 @@
 import { AgentBoxError } from "../base/errors.ts";
 import type { Box } from "../contract/box.ts";
+import { requireOwner } from "./allocate-owner.ts";
 import { requirePhase } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { requireEnforceable } from "./create-box.ts";
@@ -23,6 +24,7 @@ export function moveBox(core: Core, name: string, { runtime: to }: { runtime: st
     }
     const spec = { ...box.spec, runtime: to };
     const isolation = await requireEnforceable(core, spec);
+    requireOwner(box, await core.ports.runtimes.get(to));
 
     const wasUp = box.state.phase === "running" || box.state.phase === "paused";
     const { stopGraceMs: graceMs } = box.spec.lifecycle;

@@ -11,9 +11,10 @@ export async function findDevcontainer(
   runtime: string,
 ): Promise<Devcontainer | undefined> {
   const { values } = layerManifest(layers);
+  const { image, packages } = values.runtime ?? {};
   // What is cloned from elsewhere is not described by the directory somebody happens to be in.
-  if (projectDir === undefined || values.runtime?.image !== undefined || values.workspace?.url !== undefined)
-    return undefined;
+  if (projectDir === undefined || values.workspace?.url !== undefined) return undefined;
+  if (image !== undefined || packages !== undefined) return undefined;
   for (const name of devcontainerNames) {
     // SECURITY: a repository can hold a link to anywhere, for the directory of the file as well.
     const path = `${projectDir}/${name}`;

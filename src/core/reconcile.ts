@@ -47,17 +47,18 @@ interface Surroundings {
   readonly unseen: Map<string, string>;
 }
 
-/** Asks every runtime what it has. One that is not there keeps the daemon from nothing. */
+/** Asks every runtime what it has, all at once: one that is slow or not there keeps the daemon from nothing. */
 async function lookAround({ ports: { runtimes } }: Core): Promise<Surroundings> {
   const [seen, unseen] = [new Map<string, RuntimeStatus>(), new Map<string, string>()];
-  for (const name of runtimes.names) {
+  const look = async (name: string): Promise<void> => {
     try {
       const found = await (await runtimes.get(name)).list();
       for (const status of found) seen.set(`${name}/${status.name}`, status);
     } catch (error) {
       unseen.set(name, messageOf(error));
     }
-  }
+  };
+  await Promise.all(runtimes.names.map(look));
   return { seen, unseen };
 }
 

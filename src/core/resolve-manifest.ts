@@ -46,6 +46,7 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
     budget: resolveBudget(options.layers),
     mcp: resolveMcp(options.layers, options.mcpJson),
     workspace: resolveWorkspace(values, options),
+    ...(values.workspace?.cache === "project" ? { cache: "project" as const } : {}),
     ...resolveRuntime(values, options),
     resources: resolveResources(effective),
     mounts: resolveMounts(options).map(({ mount }) => mount),
@@ -63,12 +64,13 @@ function resolveRuntime(
   options: ResolveOptions,
 ): Pick<BoxSpec, "runtime" | "tier" | "image" | "packages" | "exceptions"> {
   const image = runtime.image ?? options.devcontainer?.image;
+  const packages = runtime.packages ?? options.devcontainer?.packages;
   const exceptions = resolveExceptions(options.layers);
   return {
     runtime: options.runtime ?? runtime.name ?? manifestDefaults.runtime.name,
     ...(runtime.tier === undefined ? {} : { tier: runtime.tier }),
     ...(image === undefined ? {} : { image }),
-    ...(runtime.packages === undefined ? {} : { packages: [...new Set(runtime.packages)].sort() }),
+    ...(packages === undefined ? {} : { packages: [...new Set(packages)].sort() }),
     ...(exceptions.length === 0 ? {} : { exceptions }),
   };
 }

@@ -8,6 +8,8 @@ import { decideRestart, type RestartDecision } from "./restart-policy.ts";
 import { boot, closeLink } from "./start-box.ts";
 import { halt } from "./stop-box.ts";
 
+const lookAgainMs = 2_000;
+
 /** Stop and start, as one step for whoever waits. */
 export function restartBox(core: Core, name: string): Promise<Box> {
   return core.locked(name, async () => {
@@ -33,7 +35,13 @@ export function onRuntimeEnd(core: Core, status: RuntimeStatus): Promise<void> {
     // While a use case holds the lock it changes the phase itself; what is left here is a death.
     if (!box || (box.state.phase !== "running" && box.state.phase !== "paused")) return;
     const runtime = await core.ports.runtimes.get(box.spec.runtime);
-    const now = await runtime.find(box.name);
+    const now = await runtime.find(box.name).catch((error: unknown) => {
+      // A runtime that went away right after the news: a box must not be called running for that.
+      core.ports.clock.after(lookAgainMs, () =>
+        core.background("noticing an end", onRuntimeEnd(core, status)),
+      );
+      throw error;
+    });
     if (now && now.phase !== "stopped") return;
     await buryBox(core, box, status.exitCode);
   });

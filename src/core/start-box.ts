@@ -28,11 +28,22 @@ export function startBox(core: Core, name: string): Promise<Box> {
   });
 }
 
+/** How far a start has come, for whoever must know what a failed one may have left in the box's files. */
+export interface StartProgress {
+  /** Something of the box's own may have run: a service, or what the box was made for. */
+  hasRun: boolean;
+}
+
 /** The caller holds the box's lock. A box that does not come up ends as `failed`, with nothing left running. */
-export async function boot(core: Core, box: Box, extra: Partial<Box> = {}): Promise<Box> {
+export async function boot(
+  core: Core,
+  box: Box,
+  extra: Partial<Box> = {},
+  progress?: StartProgress,
+): Promise<Box> {
   const starting = await becomeStarting(core, { ...box, ...extra });
   return orAbandon(core, starting, async () =>
-    becomeRunning(core, starting, await launch(core, starting), "box.started"),
+    becomeRunning(core, starting, await launch(core, starting, { progress }), "box.started", progress),
   );
 }
 
@@ -40,10 +51,16 @@ export async function boot(core: Core, box: Box, extra: Partial<Box> = {}): Prom
  * Boots a new box while its workspace is being filled. It stays `creating` until that is done, so that a crash in
  * between leaves something half-made, which the next daemon removes. Nothing of the agent's runs before.
  */
-export function bootWhile(core: Core, box: Box, filling: Promise<Partial<Box>>): Promise<Box> {
+export function bootWhile(
+  core: Core,
+  box: Box,
+  filling: Promise<Partial<Box>>,
+  progress?: StartProgress,
+): Promise<Box> {
   return orAbandon(core, box, async () => {
-    const [link, began] = await Promise.all([launch(core, box), filling]);
-    return becomeRunning(core, await becomeStarting(core, { ...box, ...began }), link, "box.started");
+    const [link, began] = await Promise.all([launch(core, box, { progress }), filling]);
+    const starting = await becomeStarting(core, { ...box, ...began });
+    return becomeRunning(core, starting, link, "box.started", progress);
   });
 }
 
@@ -54,7 +71,11 @@ async function becomeStarting(core: Core, box: Box): Promise<Box> {
 }
 
 /** From nothing to a boxd that has dialed in. */
-async function launch(core: Core, box: Box, isErrand = false): Promise<BoxLink> {
+async function launch(
+  core: Core,
+  box: Box,
+  { isErrand = false, progress }: { isErrand?: boolean; progress?: StartProgress | undefined } = {},
+): Promise<BoxLink> {
   const { ports } = core;
   const runtime = await ports.runtimes.requireReady(box.spec.runtime);
   await ports.storage.ensure(box.name, { diskBytes: box.spec.resources.diskBytes });
@@ -62,9 +83,13 @@ async function launch(core: Core, box: Box, isErrand = false): Promise<BoxLink> 
   // Verified before anything runs: a program that was changed on disk never starts.
   const tool = await toolOf(core, box);
   const link = await openLink(core, box, tool);
-  await runtime.start(runtimeBox(core, box, boxTools(core, box, tool)));
-  core.background("noting boot.started", core.note("boot.started", box, { runtime: runtime.name }));
-  await waitForBoxd(core, box, link);
+  await core.boots.run(async () => {
+    await runtime.start(runtimeBox(core, box, boxTools(core, box, tool)));
+    // boxd starts services at once, unless it waits for secrets that the box holds.
+    if (progress && box.spec.services.length > 0 && !holdsSecrets(box)) progress.hasRun = true;
+    core.background("noting boot.started", core.note("boot.started", box, { runtime: runtime.name }));
+    await waitForBoxd(core, box, link);
+  });
   await requireWhole(core, box, link, tool.program);
   return link;
 }
@@ -75,7 +100,7 @@ async function launch(core: Core, box: Box, isErrand = false): Promise<BoxLink> 
  */
 export function launchQuietly(core: Core, box: Box): Promise<BoxLink> {
   const { run: _run, main: _main, ...rest } = box;
-  return launch(core, { ...rest, spec: { ...box.spec, services: [], mcp: [] } }, true);
+  return launch(core, { ...rest, spec: { ...box.spec, services: [], mcp: [] } }, { isErrand: true });
 }
 
 async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promise<Box> {
@@ -233,10 +258,12 @@ async function becomeRunning(
   box: Box,
   link: BoxLink,
   type: "box.started" | "box.adopted",
+  progress?: StartProgress,
 ): Promise<Box> {
   // A boot that a daemon before this one has sealed lacks only its record.
   const isSealed = type === "box.adopted" && (await link.health()).isSealed;
   if (!isSealed) await giveHeld(core, box, link);
+  if (progress && box.spec.services.length > 0) progress.hasRun = true;
   if (box.spec.services.length > 0) await servicesSettled(core, box, link);
   // What was carried in is the person's own work, and not what is done from now on.
   const isFirst = box.startedAtMs === undefined;
@@ -244,6 +271,7 @@ async function becomeRunning(
   if (isFirst && url !== undefined) await cloneInside(box, link, url);
   if (isFirst && (carry === "dirty" || url !== undefined)) await takeQuietly(core, box, link, "base");
   const { sessions } = await link.seal();
+  if (progress) progress.hasRun = true;
   const sealed = core.event("boot.sealed", box, { services: box.spec.services.map(({ name }) => name) });
   const nowMs = core.ports.clock.nowMs();
   const started = { ...box, startedAtMs: nowMs, expiresAtMs: nowMs + box.spec.lifecycle.ttlMs };

@@ -2,6 +2,7 @@
 import type { Box } from "../contract/box.ts";
 import { endSession } from "./agents/talk-to-agent.ts";
 import type { Core } from "./context.ts";
+import { unfinishedRemovals } from "./finish-removals.ts";
 import { takeQuietly } from "./review/take-checkpoint.ts";
 import { halt } from "./stop-box.ts";
 
@@ -14,6 +15,7 @@ export function watchLifetimes(core: Core): () => void {
   const { clock } = core.ports;
   let last = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
   const ending = new Set<string>();
+  const finishRemovals = unfinishedRemovals(core);
   let isStopped = false;
   let cancel: () => void = () => undefined;
 
@@ -23,6 +25,7 @@ export function watchLifetimes(core: Core): () => void {
     last = now;
     if (Math.abs(jump) > jumpMs) await shiftDeadlines(core, jump);
     await endExpired(core, ending);
+    await finishRemovals();
     for (const { box, by } of core.agentWatch.tick()) {
       core.agentWatch.endBy(box.name, by);
       core.background(`ending the agent of ${box.name}`, endSession(core, box));

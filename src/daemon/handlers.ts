@@ -22,6 +22,7 @@ import { streamEvents } from "./event-stream.ts";
 import { streamLogs } from "./log-stream.ts";
 import type { Metrics } from "./metrics.ts";
 import { agentHandlers } from "./agent-handlers.ts";
+import { cacheHandlers } from "./cache-handlers.ts";
 import { imageHandlers } from "./image-handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -137,7 +138,9 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     const { core } = deps;
     const box = await core.getBox(params["box"]!);
     const live = core.live.get(box.name);
-    const status = await (await core.ports.runtimes.get(box.spec.runtime)).find(box.name);
+    // A runtime that is away keeps nobody from looking at what is written down.
+    const runtime = await core.ports.runtimes.get(box.spec.runtime).catch(() => undefined);
+    const status = await runtime?.find(box.name).catch(() => undefined);
     const { home, workspace } = core.ports.storage.dirs(box.name);
     return {
       box,
@@ -222,6 +225,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   getDisk: ({ deps }) => measureDisk(deps.core),
   prune: ({ deps, body }) => pruneBoxes(deps.core, body),
   ...imageHandlers,
+  ...cacheHandlers,
   ...networkHandlers,
   ...runHandlers,
   ...agentHandlers,

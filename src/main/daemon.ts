@@ -24,6 +24,7 @@ import { findModelKey } from "../core/agents/find-model-key.ts";
 import { ModelKeys } from "../core/agents/model-keys.ts";
 import { modelHost } from "../contract/model/api.ts";
 import { openForges } from "../services/forge/index.ts";
+import { openCaches } from "../services/caches/index.ts";
 import { openImages } from "../services/images/index.ts";
 import { openMerges } from "../services/merge/index.ts";
 import { openSecrets } from "./secrets.ts";
@@ -123,6 +124,13 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
         env: inheritedEnv(),
         clock: systemClock,
       }),
+      serverStore: openToolStore({
+        dir: join(home.tools, "mcp"),
+        lockFile: join(home.tools, "mcp.lock"),
+        isRoot: env.isRoot,
+        env: inheritedEnv(),
+        clock: systemClock,
+      }),
       images: openImages({
         dir: join(home.root, "images"),
         isRoot: env.isRoot,
@@ -130,6 +138,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
         clock: systemClock,
         engine: lazyImageEngine(),
       }),
+      caches: openCaches({ dir: join(home.root, "caches"), isRoot: env.isRoot, clock: systemClock }),
       workspaces: openWorkspaces(env),
       gate,
       presets: openPresets(inheritedEnv()),
@@ -159,6 +168,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
 const sharedPlaces = ({ root, tools, store, logs }: Home): Record<string, readonly string[]> => ({
   tools: [tools],
   images: [join(root, "images")],
+  "project caches": [join(root, "caches")],
   records: [store, `${store}-wal`, `${store}-shm`],
   vault: [join(root, "vault")],
   logs: [logs],

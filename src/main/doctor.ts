@@ -1,7 +1,10 @@
 import { formatBytes } from "../base/bytes.ts";
-import type { DoctorReport, RuntimeReport } from "../contract/api/schemas.ts";
+import type { DoctorReport, RuntimeReport } from "../contract/api/doctor.ts";
+import { findEscapes } from "../core/known-escapes.ts";
 import { run } from "../host/run.ts";
 import type { BoxStorage } from "../ports/storage.ts";
+import { examineCalls } from "./call-filters.ts";
+import { readInstalledVersions } from "./installed-versions.ts";
 import type { RuntimeSet } from "./runtimes.ts";
 
 /** Programs of the host that the daemon calls, and the Debian package each comes from. */
@@ -16,14 +19,16 @@ export async function examineHost(
   storage: BoxStorage,
   home: string,
 ): Promise<DoctorReport> {
-  const [reports, found, freeBytes] = await Promise.all([
+  const [reports, found, freeBytes, installed] = await Promise.all([
     Promise.all(runtimes.names.map((name) => examineRuntime(runtimes, storage, name))),
     Promise.all(programs.map(examineProgram)),
     storage.freeBytes(),
+    readInstalledVersions(),
   ]);
   return {
     runtimes: reports,
     programs: found,
+    escapes: [...findEscapes(installed), ...examineCalls()],
     home: { path: home, freeBytes, detail: `${formatBytes(freeBytes)} free at ${home}` },
   };
 }

@@ -7,26 +7,21 @@ export interface RuntimeSet extends Runtimes, AsyncDisposable {
   probe(name: string): Promise<{ module: RuntimeModule; probe: RuntimeProbe }>;
 }
 
-interface Loaded {
-  readonly module: RuntimeModule;
-  probe: RuntimeProbe | undefined;
-}
-
 /** Opens runtimes when they are first asked for, once each. */
 export function openRuntimes(
   loaders: Readonly<Record<string, () => Promise<RuntimeModule>>>,
   boxesDir: string,
 ): RuntimeSet {
-  const loaded = new Map<string, Promise<Loaded>>();
+  const loaded = new Map<string, Promise<RuntimeModule>>();
   const opened = new Map<string, Promise<Runtime>>();
   const listeners: ((name: string, runtime: Runtime) => void)[] = [];
 
-  const loadModule = (name: string): Promise<Loaded> => {
+  const loadModule = (name: string): Promise<RuntimeModule> => {
     const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
     if (!load) return Promise.reject(unknown(name, Object.keys(loaders)));
     const known = loaded.get(name);
     if (known) return known;
-    const loading = load().then((module) => ({ module, probe: undefined }));
+    const loading = load();
     loaded.set(name, loading);
     return loading;
   };
@@ -34,7 +29,7 @@ export function openRuntimes(
   const open = (name: string): Promise<Runtime> => {
     const known = opened.get(name);
     if (known) return known;
-    const opening = loadModule(name).then(async ({ module }) => {
+    const opening = loadModule(name).then(async (module) => {
       const runtime = await module.open({ boxesDir });
       for (const listener of listeners) listener(name, runtime);
       return runtime;
@@ -43,12 +38,6 @@ export function openRuntimes(
     // What cannot be opened, such as an engine that does not run, may be there the next time.
     opening.catch(() => opened.delete(name));
     return opening;
-  };
-
-  /** What was ready stays so; what was not may have been mended meanwhile. */
-  const probe = async (entry: Loaded): Promise<RuntimeProbe> => {
-    if (entry.probe?.status !== "ready") entry.probe = await entry.module.probe();
-    return entry.probe;
   };
 
   return {
@@ -63,7 +52,8 @@ export function openRuntimes(
         );
     },
     async requireReady(name) {
-      const found = await probe(await loadModule(name));
+      // Every time: what was missing may have been mended meanwhile, and an engine may be away. Modules keep what holds.
+      const found = await (await loadModule(name)).probe();
       if (found.status === "ready") return open(name);
       const code = found.status === "absent" ? "runtime.absent" : "runtime.broken";
       throw new AgentBoxError(code, `The runtime "${name}" is ${found.status}: ${found.reason}.`, {
@@ -72,9 +62,8 @@ export function openRuntimes(
       });
     },
     async probe(name) {
-      const entry = await loadModule(name);
-      entry.probe = undefined;
-      return { module: entry.module, probe: await probe(entry) };
+      const module = await loadModule(name);
+      return { module, probe: await module.probe() };
     },
     async [Symbol.asyncDispose]() {
       for (const opening of opened.values()) await (await opening)[Symbol.asyncDispose]();

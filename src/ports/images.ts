@@ -22,6 +22,18 @@ export interface ImageAgent {
     | undefined;
 }
 
+/** An MCP server whose package is in the image. */
+export interface ImageServer {
+  readonly name: string;
+  readonly version: string;
+  readonly digest: string;
+  /** Verified host directory; at `/opt/agentbox/mcp/<name>` in the image. */
+  readonly dir: string;
+  /** Path of the program below that directory. */
+  readonly program: string;
+  readonly purl: string;
+}
+
 /** Everything an image is made from. */
 export interface ImageRecipe {
   /** Reference of an image to begin with; absent: the host's own Debian, from its packages. */
@@ -30,6 +42,7 @@ export interface ImageRecipe {
   readonly packages: readonly string[];
   readonly tools: Pick<BoxTools, "node" | "boxd">;
   readonly agent: ImageAgent;
+  readonly servers?: readonly ImageServer[] | undefined;
   /** Host directory. */
   readonly skills?: string | undefined;
   /** Digest of the manifest file. */

@@ -123,6 +123,11 @@ export interface Runtime extends AsyncDisposable {
   /** Every box this runtime has on this host, running or not. */
   list(): Promise<readonly RuntimeStatus[]>;
   usage(name: string): Promise<RuntimeUsage | undefined>;
+  /**
+   * Where a runtime knows only some users of the host inside its boxes: those that boxes can belong to, each with the
+   * group of the same number. Undefined, or without it: any unprivileged user.
+   */
+  owners?(): { readonly firstUid: number; readonly count: number } | undefined;
   /** What an engine is asked to make for the box, for people who run it without us; only where there is an engine. */
   describe?(box: RuntimeBox): Promise<ContainerDescription>;
   /** Calls back once each time a running box ends by itself or by `stop`; returns the way to stop listening. */

@@ -1,4 +1,4 @@
-import type { DoctorReport } from "../../contract/api/schemas.ts";
+import type { DoctorReport } from "../../contract/api/doctor.ts";
 import type { RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
 import type { Style } from "../render/style.ts";
@@ -11,7 +11,13 @@ export const run: RunCommand = async (context) => {
     return prove(context);
   }
   const client = await context.connect();
-  const report = await withProgress(screen, "Examining this host", () => client.doctor());
+  const examine = () => withProgress(screen, "Examining this host", () => client.doctor());
+  let report = await examine();
+  if (args.isSet("fix")) {
+    const { fixGvisor } = await import("./doctor-fix.ts");
+    if (!(await fixGvisor(context, report))) return 5;
+    report = await examine();
+  }
   if (screen.isJson) screen.printJson(report);
   else screen.print(renderReport(report, screen.style));
   return isUsable(report) ? 0 : 1;
@@ -21,6 +27,27 @@ export const run: RunCommand = async (context) => {
 export const isUsable = (report: DoctorReport): boolean =>
   report.runtimes.some((runtime) => runtime.status === "ready" && runtime.name !== "memory") &&
   report.programs.every((program) => program.status === "ready");
+
+/** One line for each part and answer; nothing at all where nothing is known. */
+function renderEscapes(escapes: DoctorReport["escapes"], style: Style): string[] {
+  if (escapes.length === 0) return [];
+  const mark = {
+    affected: style.red("affected"),
+    unknown: style.yellow("cannot tell"),
+    closed: style.green("closed"),
+  } as const;
+  const rows = escapes.map(({ component, version, advisory, verdict }) => [
+    style.bold(component.padEnd(11)),
+    version,
+    advisory,
+    mark[verdict],
+  ]);
+  const details = escapes.flatMap(({ advisory, detail, hint }) => [
+    `    ${advisory}: ${detail}`,
+    ...(hint === undefined ? [] : [`      ${style.dim("fix:")} ${hint}`]),
+  ]);
+  return [style.bold("Known escapes"), renderTable(rows, "  "), ...details, ""];
+}
 
 const marks = (style: Style) =>
   ({ ready: style.green("ready"), absent: style.yellow("absent"), broken: style.red("broken") }) as const;
@@ -55,6 +82,7 @@ export function renderReport(report: DoctorReport, style: Style): string {
     style.bold("Programs"),
     renderTable(programs, "  "),
     "",
+    ...renderEscapes(report.escapes, style),
     style.bold("Home"),
     `  ${report.home.detail}`,
     "",

@@ -2,10 +2,13 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
+import type { Arguments } from "../arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { createBox } from "../create-box.ts";
 import { showWarnings } from "../render/notes.ts";
-import { watchRun } from "../watch-run.ts";
+
+/** A box with a name is meant to stay, even one that does not come up; of any other nothing is left then. */
+export const isEphemeral = (args: Arguments): boolean => !args.isSet("keep") && !args.isSet("name");
 
 /** A task without anybody at a terminal. */
 export async function runTask(context: CommandContext, client: Client, task: string): Promise<number> {
@@ -19,6 +22,8 @@ export async function runTask(context: CommandContext, client: Client, task: str
     else screen.print(box.name);
     return 0;
   }
+  // Loaded here, because reading an agent's events takes schemas, and a plain command has neither.
+  const { watchRun } = await import("../watch-run.ts");
   const exitCode = await watchRun(context, client, box, lastId);
   if (args.isSet("rm")) await client.removeBox(box.name, { force: true });
   return exitCode;
@@ -28,7 +33,7 @@ type Run = NonNullable<Parameters<Client["createBox"]>[0]["run"]>;
 
 async function make(context: CommandContext, client: Client, run: Run): Promise<Box> {
   const { args, screen } = context;
-  const created = await createBox(context, client, { start: true, run });
+  const created = await createBox(context, client, { start: true, ephemeral: isEphemeral(args), run });
   if (!args.isSet("quiet") && screen.streams.stderr.isTTY) showWarnings(screen, created);
   return created.box;
 }

@@ -6,9 +6,9 @@ import type { CommandContext, RunCommand } from "../command.ts";
 import { createBox } from "../create-box.ts";
 import { exitCodeOf, showError } from "../render/error.ts";
 import { showKept, showLeft, showWarnings } from "../render/notes.ts";
-import { commandOf } from "../command-of.ts";
+import { findCommandOf } from "../command-of.ts";
 import { attachSession } from "../terminal/attach-session.ts";
-import { findResumable, runTask } from "./run-agent.ts";
+import { findResumable, isEphemeral, runTask } from "./run-agent.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
 import { runCommand } from "../terminal/run-command.ts";
 
@@ -48,6 +48,7 @@ async function detach(context: CommandContext, client: Client): Promise<number> 
   try {
     const created = await createBox(context, client, {
       start: true,
+      ephemeral: isEphemeral(context.args),
       main: { terminal: true, ...screen.size },
       run: { mode: "interactive", ...screen.size },
     });
@@ -68,6 +69,7 @@ async function interact(context: CommandContext, client: Client): Promise<number
   const { screen } = context;
   const created = await createBox(context, client, {
     start: true,
+    ephemeral: isEphemeral(context.args),
     isAttended: true,
     main: { terminal: true, ...screen.size },
     run: { mode: "interactive", ...screen.size },
@@ -120,21 +122,21 @@ async function finish(
 async function execute(context: CommandContext, client: Client): Promise<number> {
   const { args, screen } = context;
   const timeoutMs = args.durationMs("timeout");
-  const [created, { agents }] = await Promise.all([
-    createBox(context, client, { start: true }),
-    context.loadCatalogue(),
-    preloadStreams(),
-  ]);
+  const created = await createBox(context, client, {
+    start: true,
+    ephemeral: isEphemeral(args),
+    meanwhile: preloadStreams,
+  });
   const { name, spec } = created.box;
   notes(context, created);
-  const entry = agents[spec.agent.name];
-  if (entry?.kind !== "command") {
+  const command = await findCommandOf(spec.agent, context.loadCatalogue);
+  if (command === undefined) {
     await client.removeBox(name, { force: true });
     throw new AgentBoxError("input.invalid", `The agent "${spec.agent.name}" needs a task or a terminal.`, {
       hint: `Say what to do with --task "…", or run it at a terminal.`,
     });
   }
-  const { argv, env } = commandOf(entry, spec.agent.args);
+  const { argv, env } = command;
   const afterMain = fateOf(args);
   const { exit, isKept } = await runCommand(client, name, screen, {
     argv: [...argv],
@@ -152,7 +154,7 @@ async function execute(context: CommandContext, client: Client): Promise<number>
 /** A box with a name is meant to stay; one without stays only if there is work in it. */
 function fateOf(args: Arguments): AfterMain {
   if (args.isSet("rm")) return "remove";
-  return args.isSet("keep") || args.isSet("name") ? "keep" : "remove_if_unchanged";
+  return isEphemeral(args) ? "remove_if_unchanged" : "keep";
 }
 
 /** For people; a script's stderr is left to the command it runs. */

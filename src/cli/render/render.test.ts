@@ -101,6 +101,7 @@ describe("doctor", () => {
       { name: "memory", description: "", status: "ready", detail: "1", limits: [] },
     ],
     programs: [{ name: "git", status: "ready", detail: "2.39", packages: ["git"] }],
+    escapes: [],
     home: { path: "/h", freeBytes: 1, detail: "1 B free" },
   };
 
@@ -108,6 +109,19 @@ describe("doctor", () => {
     expect(isUsable(report)).toBe(false);
     expect(renderReport(report, plain)).toContain("fix: apt install bubblewrap");
     expect(isUsable({ ...report, runtimes: [{ ...report.runtimes[0]!, status: "ready" }] })).toBe(true);
+  });
+
+  it("warns of a known escape, with the way out, and does not call the host unusable for it", () => {
+    const runc = { component: "runc", version: "1.2.7", what: "a swap", detail: "a swap; mended in 1.2.8" };
+    const escapes = [
+      { ...runc, advisory: "CVE-2025-31133", verdict: "affected", hint: "Update runc to 1.2.8." },
+      { ...runc, advisory: "CVE-2025-52565", verdict: "unknown", hint: "Look for it." },
+    ] as const;
+    const shown = renderReport({ ...report, escapes: [...escapes] }, plain);
+    expect(shown).toMatch(/runc\s+1\.2\.7\s+CVE-2025-31133\s+affected/);
+    expect(shown).toMatch(/CVE-2025-52565\s+cannot tell/);
+    expect(shown).toContain("fix: Update runc to 1.2.8.");
+    expect(renderReport(report, plain)).not.toContain("Known escapes");
   });
 
   it("shouts what fails", () => {

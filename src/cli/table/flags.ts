@@ -44,7 +44,7 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   tier: {
     type: "text",
     value: "TIER",
-    choices: ["namespaces", "container", "gvisor"],
+    choices: ["namespaces", "container", "rootless", "gvisor"],
     summary: "The weakest isolation that will do.",
   },
   workspace: {

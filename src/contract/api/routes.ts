@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { DiskAnswer } from "./disk.ts";
 import { agentRoutes } from "./agent-routes.ts";
+import { cacheRoutes } from "./cache-routes.ts";
 import { imageRoutes } from "./image-routes.ts";
 import { reviewRoutes } from "./review-routes.ts";
 import { vaultRoutes } from "./vault-routes.ts";
@@ -294,6 +295,7 @@ export const routes = {
   },
 
   ...imageRoutes,
+  ...cacheRoutes,
   getDisk: {
     method: "GET",
     path: "/v1/disk",

@@ -195,6 +195,7 @@ export const CreateBox = z.strictObject({
     .describe("Start the agent as the box's main session; its end ends the box."),
   run: StartRun.optional().describe("Start the box's agent on a task, or for a person at a terminal."),
   start: z.boolean().default(true),
+  ephemeral: z.boolean().default(false).describe("Remove it when it does not start and nothing ran in it."),
 });
 export type CreateBox = z.infer<typeof CreateBox>;
 export type CreateBoxInput = z.input<typeof CreateBox>;
@@ -260,29 +261,7 @@ export const StartSession = z.strictObject({
 });
 export type StartSession = z.infer<typeof StartSession>;
 
-export const RuntimeReport = z.object({
-  name: z.string(),
-  description: z.string(),
-  status: z.enum(["ready", "absent", "broken"]),
-  detail: z.string(),
-  fix: z.object({ hint: z.string(), packages: z.array(z.string()) }).optional(),
-  limits: z.array(z.object({ name: z.string(), isEnforced: z.boolean(), by: z.string() })),
-});
-export type RuntimeReport = z.infer<typeof RuntimeReport>;
-
-export const DoctorReport = z.object({
-  runtimes: z.array(RuntimeReport),
-  programs: z.array(
-    z.object({
-      name: z.string(),
-      status: z.enum(["ready", "absent"]),
-      detail: z.string(),
-      packages: z.array(z.string()),
-    }),
-  ),
-  home: z.object({ path: z.string(), freeBytes: z.number(), detail: z.string() }),
-});
-export type DoctorReport = z.infer<typeof DoctorReport>;
+export { DoctorReport } from "./doctor.ts";
 
 export const TrustEntry = z.object({
   projectDir: z.string(),

@@ -6,7 +6,7 @@ import type { LayerValues } from "./layers.ts";
  */
 export const manifestDefaults = {
   agent: { name: "shell", autonomy: "full", args: [] },
-  workspace: { carry: "none" },
+  workspace: { carry: "none", cache: "box" },
   runtime: { name: "bubblewrap" },
   resources: { pids: 4_096 },
   lifecycle: { ttl: "5d", restart: "no", stop_grace: "10s" },

@@ -63,18 +63,67 @@ describe("a devcontainer.json", () => {
 
   it("has nothing done that would run a command or open the box, and each is named", () => {
     const keys = [
-      "features",
       "postCreateCommand",
       "initializeCommand",
       "mounts",
       "runArgs",
       "privileged",
       "build",
+      "dockerFile",
+      "dockerComposeFile",
     ];
-    const { warnings } = read(Object.fromEntries(keys.map((key) => [key, key === "features" ? {} : "x"])));
+    const { warnings } = read(Object.fromEntries(keys.map((key) => [key, "x"])));
     expect(warnings).toHaveLength(keys.length);
     for (const key of keys)
       expect(warnings.some((text) => text.startsWith(`"${key}" of ${file} is not used: `))).toBe(true);
+  });
+
+  it("that builds from a Dockerfile is refused that, with what to do instead", () => {
+    const found = read('{ "build": { "dockerfile": "Dockerfile", /* here */ }, // and no image\n}');
+    expect(found).toEqual({
+      file,
+      env: {},
+      warnings: [`"build" of ${file} is not used: nothing is built from it; name an image in runtime.image.`],
+    });
+  });
+
+  it("has Debian packages in the place of well-known features, and names the others", () => {
+    const text = `{ // features only
+      "features": {
+        "ghcr.io/devcontainers/features/python:1": { "version": "latest", },
+        "ghcr.io/devcontainers/features/node": "lts",
+        "ghcr.io/devcontainers/features/go:1@sha256:00": {"version": "1.21"},
+        "ghcr.io/devcontainers/features/docker-in-docker:2": {},
+        "ghcr.io/evil/features/python:1": {},
+        "./local": {}, /* the last */
+      },
+    }`;
+    const found = read(text);
+    expect(found.packages).toEqual(["golang-go", "nodejs", "npm", "python3", "python3-pip", "python3-venv"]);
+    expect(found).not.toHaveProperty("image");
+    expect(found.warnings).toEqual([
+      expect.stringMatching(/features\/go:1@sha256:00" of .* is Debian's version, not 1\.21\.$/),
+      expect.stringMatching(/docker-in-docker:2" of .* is not used: .*runtime\.packages/),
+      expect.stringMatching(/evil\/features\/python:1" of .* is not used/),
+      expect.stringMatching(/"\.\/local" of .* is not used/),
+    ]);
+  });
+
+  it("cannot add features to an image that it names, and says so for each", () => {
+    const found = read({
+      image: "debian:12",
+      features: { "ghcr.io/devcontainers/features/python:1": {}, "x/constructor": {} },
+    });
+    expect(found).toMatchObject({ image: "debian:12" });
+    expect(found).not.toHaveProperty("packages");
+    expect(found.warnings).toHaveLength(2);
+    for (const warning of found.warnings) expect(warning).toContain("packages cannot be added");
+    for (const features of ["x", [], 7, null]) {
+      expect(read({ features })).not.toHaveProperty("packages");
+    }
+    expect(read({ features: { "ghcr.io/devcontainers/features/__defineGetter__": {} } })).not.toHaveProperty(
+      "packages",
+    );
   });
 
   it.each([

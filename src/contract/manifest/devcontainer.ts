@@ -1,10 +1,11 @@
 /**
- * `devcontainer.json` of a project: a file of other tools, from which a box takes its image and plain variables. What
+ * `devcontainer.json` of a project: a file of other tools, from which a box takes its image, or packages for one, and plain variables. What
  * would run a command or open the box is named in a warning and never done.
  */
 import { safeParse, z } from "zod";
 import { printable } from "../../base/printable.ts";
 import { isOwn, loaders } from "./check-env.ts";
+import { readFeatures } from "./devcontainer-features.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { findUnsafeValue } from "./raw-values.ts";
 import { EnvName, ImageReference, Text } from "./scalars.ts";
@@ -17,6 +18,8 @@ export interface Devcontainer {
   /** Its name in the project. */
   readonly file: string;
   readonly image?: string | undefined;
+  /** Debian packages in the place of its features; only where it names no image. */
+  readonly packages?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** One sentence each. */
   readonly warnings: readonly string[];
@@ -28,7 +31,6 @@ const opens = "the baseline of a box is never removed; see [security.exceptions]
 const users = "a box has its own user";
 /** Keys that other tools act on, and why a box does not. */
 const notDone: Readonly<Record<string, string>> = {
-  features: "nothing is installed when a box starts; name packages in runtime.packages",
   build: builds,
   dockerFile: builds,
   dockerComposeFile: builds,
@@ -53,6 +55,7 @@ const notDone: Readonly<Record<string, string>> = {
 
 const Known = z.object({
   image: z.unknown().optional(),
+  features: z.unknown().optional(),
   containerEnv: z.record(z.string(), z.unknown()).optional(),
 });
 
@@ -70,6 +73,7 @@ export function readDevcontainer(file: string, text: string): Devcontainer {
   const known = safeParse(Known, parsed.value);
   if (!known.success) return unused("it is not of the expected form");
   const image = readImage(file, known.data.image);
+  const features = readFeatures(file, known.data.features ?? {}, image.value !== undefined);
   const variables = readVariables(file, known.data.containerEnv ?? {});
   const left = Object.keys(parsed.value as object)
     .filter((key) => Object.hasOwn(notDone, key))
@@ -77,8 +81,9 @@ export function readDevcontainer(file: string, text: string): Devcontainer {
   return {
     file,
     ...(image.value === undefined ? {} : { image: image.value }),
+    ...(features.packages.length === 0 ? {} : { packages: features.packages }),
     env: variables.env,
-    warnings: [...image.warnings, ...variables.warnings, ...left],
+    warnings: [...image.warnings, ...features.warnings, ...variables.warnings, ...left],
   };
 }
 

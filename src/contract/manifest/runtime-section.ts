@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ImageReference, FeatureName, PackageName, Word } from "./scalars.ts";
 
 /** What a manifest can ask for, weakest first. */
-const askedTiers = ["namespaces", "container", "gvisor"] as const;
+const askedTiers = ["namespaces", "container", "rootless", "gvisor"] as const;
 
 export const RuntimeSection = z
   .strictObject({

@@ -32,6 +32,12 @@ const WorkspaceSection = z
       .enum(["none", "dirty"])
       .optional()
       .describe("Whether uncommitted work comes along into a clone."),
+    cache: z
+      .enum(["box", "project"])
+      .optional()
+      .describe(
+        "What npm, pip, cargo and go find when the box is new: nothing, or a copy of what `agentbox cache save` has kept for the project.",
+      ),
   })
   .describe("What the agent works on, at /workspace in the box.");
 

@@ -9,6 +9,7 @@ import type { Core } from "../context.ts";
 import { requireTrust } from "../grant-trust.ts";
 import { readLayers } from "../read-layers.ts";
 import { resolveManifest } from "../resolve-manifest.ts";
+import { installServers } from "./packaged-servers.ts";
 import { type ImagePlace, imageRecipe, lockPlace, pinnedBase } from "./image-recipe.ts";
 
 type Progress = Pick<BuildOptions, "onProgress" | "signal">;
@@ -33,6 +34,7 @@ export async function buildImage(
   const place = { projectDir: places.projectDir, manifestDigest: manifestDigest(request) };
   const spec = await pinAgent(core, asked, places.projectDir);
   const base = await baseOf(core, spec, place, { isFresh: request.isFresh, ...how });
+  await installServers(core, spec, how);
   const recipe = await imageRecipe(core, spec, place, base);
   const built = await ports.images.build(recipe, { isFresh: request.isFresh, ...how });
   if (built.isNew) {

@@ -8,6 +8,7 @@ import type { ImageAgent, ImageRecipe } from "../../ports/images.ts";
 import { getAgent } from "../agents/get-agent.ts";
 import { useTool } from "../agents/use-tool.ts";
 import type { Core } from "../context.ts";
+import { packagedServer, useServers } from "./packaged-servers.ts";
 
 /** Where an image is asked for. */
 export interface ImagePlace {
@@ -15,10 +16,6 @@ export interface ImagePlace {
   /** Of the manifest file; undefined when there is none. */
   readonly manifestDigest: string | undefined;
 }
-
-/** An empty list of packages asks for an image, too: Debian with nothing besides. */
-export const wantsImage = ({ image, packages }: BoxSpec): boolean =>
-  image !== undefined || packages !== undefined;
 
 /** `base` is the reference by content; see `pinnedBase`. */
 export async function imageRecipe(
@@ -28,11 +25,13 @@ export async function imageRecipe(
   base: string | undefined,
 ): Promise<ImageRecipe> {
   const { node, boxd } = core.ports.tools;
+  const servers = await useServers(core, spec);
   return {
     ...(base === undefined ? {} : { base }),
     packages: spec.packages ?? [],
     tools: { node, boxd },
     agent: await agentOf(core, spec),
+    ...(servers.length === 0 ? {} : { servers }),
     ...(spec.agent.skills === undefined ? {} : { skills: spec.agent.skills }),
     ...(place.manifestDigest === undefined ? {} : { manifest: place.manifestDigest }),
     ...(place.projectDir === undefined ? {} : { projectDir: place.projectDir }),
@@ -59,11 +58,12 @@ const fetchers = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker", "podman"];
 
 /** Such a server brings nothing that could be put into an image: what runs is decided when it starts. */
 function fetchedAtStart(server: McpServer): string[] {
-  if (server.transport !== "stdio") return [];
+  if (server.transport !== "stdio" || packagedServer(server) !== undefined) return [];
   const program = server.command.split("/").at(-1) ?? "";
   if (!fetchers.includes(program)) return [];
+  const exact = program === "npx" ? " With an exact version it would be: npx -y NAME@1.2.3" : "";
   return [
-    `The MCP server "${server.name}" is fetched by ${program} when it starts, so it is not in the image.`,
+    `The MCP server "${server.name}" is fetched by ${program} when it starts, so it is not in the image.${exact}`,
   ];
 }
 

@@ -2,7 +2,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
 import { isAtLeast } from "../choose-runtime.ts";
-import { type ImagePlace, imageRecipe, pinnedBase, wantsImage } from "./image-recipe.ts";
+import { type ImagePlace, imageRecipe, pinnedBase } from "./image-recipe.ts";
+import { withServersInside } from "./packaged-servers.ts";
+import { wantsImage } from "./wants-image.ts";
 
 /** Gives a new box the image of its manifest, by content. Building takes minutes, so it is asked for on its own. */
 export async function useImage(
@@ -14,9 +16,10 @@ export async function useImage(
   if (!wantsImage(spec) || !isAtLeast(tier, "container")) return spec;
   const base = spec.image === undefined ? undefined : await pinnedBase(core, spec.image, place);
   if (spec.image !== undefined && base === undefined) throw notBuilt(spec);
-  const found = await core.ports.images.find(await imageRecipe(core, spec, place, base));
+  const recipe = await imageRecipe(core, spec, place, base);
+  const found = await core.ports.images.find(recipe);
   if (!found) throw notBuilt(spec);
-  return { ...spec, image: found.id };
+  return { ...withServersInside(spec, recipe.servers ?? []), image: found.id };
 }
 
 const notBuilt = ({ agent }: BoxSpec): AgentBoxError =>

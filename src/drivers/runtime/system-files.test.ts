@@ -44,7 +44,7 @@ describe("targets", () => {
 
 describe("placing", () => {
   it("covers what the system has, makes what no directory of the host's is in the way of, leaves out the rest", async () => {
-    const layout = await readSystemLayout();
+    const layout = readSystemLayout();
     const bundle = "/etc/ssl/certs/ca-certificates.crt";
     const targets = [bundle, "/etc/ssl/agentbox/ca.pem", "/etc/ssl/certs/no-such-file.crt"];
     const placed = await placeSystemFiles(
@@ -56,7 +56,7 @@ describe("placing", () => {
   });
 
   it.skipIf(linked === undefined)("follows a link only to another place for certificates", async () => {
-    const layout = await readSystemLayout();
+    const layout = readSystemLayout();
     expect(await placeSystemFiles([{ source, target: `/etc/ssl/certs/${linked!.name}` }], layout)).toEqual(
       [],
     );

@@ -48,17 +48,19 @@ export async function placeSystemFiles(
   files: readonly SystemFile[],
   layout: SystemLayout,
 ): Promise<readonly SystemFile[]> {
-  const placed = new Map<string, SystemFile>();
-  for (const file of files) {
-    const problem = systemTargetProblem(file.target);
-    if (problem !== undefined) throw invalid(file, problem);
-    const source = await realpath(file.source).catch(() => undefined);
-    const kind = source === undefined ? undefined : await stat(source);
-    if (source === undefined || !kind?.isFile()) throw invalid(file, "its source is not a file");
-    const target = await findTarget(file.target, layout);
-    if (target !== undefined) placed.set(target, { source, target });
-  }
+  const found = await Promise.all(files.map((file) => placeFile(file, layout)));
+  const placed = new Map(found.flatMap((file) => (file === undefined ? [] : [[file.target, file]])));
   return [...placed.values()];
+}
+
+async function placeFile(file: SystemFile, layout: SystemLayout): Promise<SystemFile | undefined> {
+  const problem = systemTargetProblem(file.target);
+  if (problem !== undefined) throw invalid(file, problem);
+  const source = await realpath(file.source).catch(() => undefined);
+  const kind = source === undefined ? undefined : await stat(source);
+  if (source === undefined || !kind?.isFile()) throw invalid(file, "its source is not a file");
+  const target = await findTarget(file.target, layout);
+  return target === undefined ? undefined : { source, target };
 }
 
 /**

@@ -2,7 +2,7 @@
  * Which parts of the host's system a box is given to read. A short list of what programs need, never `/`: a host
  * directory that is not named here does not exist in a box.
  */
-import { access, lstat, readdir, readlink } from "node:fs/promises";
+import { accessSync, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 
 export type SystemEntry =
   | { readonly kind: "bind"; readonly path: string }
@@ -48,26 +48,29 @@ const maskedFiles = [
   "/proc/timer_list",
 ];
 
-const isReadable = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
-export async function readSystemLayout(): Promise<SystemLayout> {
+const look = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+
+/** Synchronous: forty looks at the system's own disk cost less than forty trips through the thread pool. */
+export function readSystemLayout(): SystemLayout {
   const entries: SystemEntry[] = [];
   for (const path of directories) {
-    const stat = await lstat(path).catch(() => undefined);
-    if (stat?.isSymbolicLink()) entries.push({ kind: "symlink", path, target: await readlink(path) });
+    const stat = look(path);
+    if (stat?.isSymbolicLink()) entries.push({ kind: "symlink", path, target: readlinkSync(path) });
     else if (stat?.isDirectory()) entries.push({ kind: "bind", path });
   }
-  const names = await readdir("/etc");
+  const names = readdirSync("/etc");
   const matching = names.filter((name) => etcPrefixes.some((prefix) => name.startsWith(prefix)));
   for (const path of [...etcPaths, ...matching.toSorted().map((name) => `/etc/${name}`)]) {
-    if (await isReadable(path)) entries.push({ kind: "bind", path });
+    if (isReadable(path)) entries.push({ kind: "bind", path });
   }
-  const masked: string[] = [];
-  for (const path of maskedFiles)
-    if ((await lstat(path).catch(() => undefined)) !== undefined) masked.push(path);
-  return { entries, maskedFiles: masked };
+  return { entries, maskedFiles: maskedFiles.filter((path) => look(path) !== undefined) };
 }

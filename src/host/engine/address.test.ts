@@ -29,13 +29,14 @@ describe("findEngineAddress", () => {
     expect(await find({ DOCKER_CONTEXT: "far" })).toEqual({
       socketPath: undefined,
       url: "ssh://me@far",
+      ssh: { destination: "me@far", port: undefined, socketPath: "/var/run/docker.sock" },
       source: 'the context "far"',
     });
   });
 
   it("refuses a context that is not there, and addresses that are none", async () => {
     await expect(find({ DOCKER_CONTEXT: "nowhere" })).rejects.toMatchObject({ code: "runtime.broken" });
-    for (const url of ["", "docker.sock", "unix://relative", "file:///etc", "unix:///a\0b"])
+    for (const url of ["", "docker.sock", "unix://relative", "file:///etc", "unix:///a\0b", "ssh://-oX=y"])
       expect(() => parseEngineUrl(url, "X"), url).toThrow(/names no container engine/);
     for (const url of ["tcp://1.2.3.4:2375", "ssh://me@host", "unix:///x y"])
       expect(parseEngineUrl(url, "X").url).toBe(url);

@@ -4,13 +4,18 @@ import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { readHostEnv, readHostVariable } from "../env.ts";
-import { readSmallFile } from "../files.ts";
+import { pathKind, readSmallFile } from "../files.ts";
+import { parseSshUrl, type SshAddress } from "./ssh-address.ts";
 
 export interface EngineAddress {
   /** Socket of this host, or undefined for an engine elsewhere. */
   readonly socketPath: string | undefined;
   /** As a person would write it: unix:///run/docker.sock, ssh://user@host. */
   readonly url: string;
+  /** Where it is reached by ssh. */
+  readonly ssh?: SshAddress | undefined;
+  /** Directory of ca.pem, cert.pem and key.pem, for an engine that asks for a certificate. */
+  readonly certificates?: string | undefined;
   /** Who named it, for messages: DOCKER_HOST, the context "x", "found". */
   readonly source: string;
 }
@@ -32,19 +37,23 @@ export async function findEngineAddress(
 ): Promise<EngineAddress | undefined> {
   for (const name of ["AGENTBOX_ENGINE", "DOCKER_HOST"]) {
     const url = places.variable(name);
-    if (url) return parseEngineUrl(url, name);
+    // As with Docker's own client: only for an engine that was named so.
+    if (url) return parseEngineUrl(url, name, places.variable("DOCKER_CERT_PATH"));
   }
   return (await contextAddress(places)) ?? (await usualAddress(places));
 }
 
-export function parseEngineUrl(url: string, source: string): EngineAddress {
+export function parseEngineUrl(url: string, source: string, certificates?: string): EngineAddress {
   if (url.startsWith("unix://")) {
     const socketPath = url.slice("unix://".length);
     if (socketPath.startsWith("/") && !socketPath.includes("\0")) return { socketPath, url, source };
   }
-  if (/^(?:tcp|http|https|ssh):\/\/[^\s/]+/.test(url)) return { socketPath: undefined, url, source };
+  const ssh = parseSshUrl(url);
+  if (ssh !== undefined) return { socketPath: undefined, url, source, ssh };
+  if (/^(?:tcp|http|https):\/\/[^\s/]+$/.test(url) && URL.canParse(url))
+    return { socketPath: undefined, url, source, ...(certificates ? { certificates } : {}) };
   throw new AgentBoxError("runtime.broken", `${source} names no container engine: ${JSON.stringify(url)}.`, {
-    hint: "Use the form unix:///var/run/docker.sock, tcp://host:port or ssh://user@host.",
+    hint: "Use the form unix:///var/run/docker.sock, tcp://host:port, ssh://user@host or ssh://user@host/path/of/socket.",
   });
 }
 
@@ -63,7 +72,11 @@ async function contextAddress({ userHome, variable }: AddressPlaces): Promise<En
     ),
   );
   const host = (meta?.["Endpoints"] as { docker?: { Host?: unknown } } | undefined)?.docker?.Host;
-  if (typeof host === "string") return parseEngineUrl(host, `the context "${name}"`);
+  if (typeof host === "string") {
+    const certificates = join(directory, "contexts", "tls", digest, "docker");
+    const hasOwn = (await pathKind(certificates)) === "dir";
+    return parseEngineUrl(host, `the context "${name}"`, hasOwn ? certificates : undefined);
+  }
   throw new AgentBoxError("runtime.broken", `There is no Docker context named "${name}".`, {
     hint: "Run: docker context ls",
   });

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseEngineUrl } from "./address.ts";
 import { engineFacts, isOlderApi } from "./facts.ts";
 import { explainEngineError, openEngine } from "./index.ts";
@@ -37,6 +37,17 @@ describe("openEngine", () => {
     } finally {
       good.close();
       old.close();
+    }
+  });
+
+  it("speaks to the engine it is given, whatever DOCKER_HOST says", async () => {
+    const server = await serve("given", "1.41");
+    vi.stubEnv("DOCKER_HOST", "tcp://127.0.0.1:1");
+    try {
+      expect((await openEngine({ address: addressOf("given") })).facts.version).toBe("1.2");
+    } finally {
+      vi.unstubAllEnvs();
+      server.close();
     }
   });
 

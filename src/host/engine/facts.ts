@@ -7,6 +7,11 @@ export interface EngineFacts {
   readonly isRootless: boolean;
   /** Containers have a user namespace of their own: the engine is rootless, or maps users (userns-remap). */
   readonly hasUserNamespaces: boolean;
+  /**
+   * For an engine of root's that maps users (userns-remap): which user and group of this host its containers' 0 is. The
+   * others follow. Undefined where nothing is mapped, or users and groups begin with different numbers.
+   */
+  readonly mappedFrom?: number | undefined;
   readonly cgroupVersion: 1 | 2;
   /** Which limits it can hold. */
   readonly limits: { readonly cpus: boolean; readonly memory: boolean; readonly pids: boolean };
@@ -28,6 +33,7 @@ export interface EngineAnswers {
   };
   readonly info: {
     readonly SecurityOptions?: readonly string[] | null;
+    readonly DockerRootDir?: string;
     readonly Rootless?: boolean;
     readonly CgroupVersion?: string;
     readonly MemoryLimit?: boolean;
@@ -50,6 +56,7 @@ export function engineFacts({ version, info }: EngineAnswers): EngineFacts {
     apiVersion: version.ApiVersion ?? "0",
     isRootless,
     hasUserNamespaces: isRootless || options.includes("userns"),
+    mappedFrom: !isRootless && options.includes("userns") ? mappedFrom(info.DockerRootDir) : undefined,
     cgroupVersion,
     limits: {
       cpus: hasGroups && info.CpuCfsQuota !== false,
@@ -62,6 +69,12 @@ export function engineFacts({ version, info }: EngineAnswers): EngineFacts {
     ociRuntimes: Object.keys(info.Runtimes ?? {}),
     architecture: version.Arch ?? "",
   };
+}
+
+/** The only place where Docker says it: containers of each map have a directory of their own, named after it. */
+function mappedFrom(rootDir = ""): number | undefined {
+  const [, uid, gid] = /\/(\d+)\.(\d+)$/.exec(rootDir) ?? [];
+  return uid !== undefined && uid === gid && Number(uid) > 0 ? Number(uid) : undefined;
 }
 
 /** The Engine API this is written against: Docker 20.10, Podman 4. */

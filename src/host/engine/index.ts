@@ -1,8 +1,12 @@
 /** The door to a container engine: found, asked who it is, and refused with a reason where it cannot serve. */
-import Docker from "dockerode";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import Docker, { type DockerOptions } from "dockerode";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { type EngineAddress, findEngineAddress } from "./address.ts";
 import { type EngineAnswers, engineFacts, type EngineFacts, isOlderApi, oldestApi } from "./facts.ts";
+import type { SshAddress } from "./ssh-address.ts";
+import { SshAgent } from "./ssh-tunnel.ts";
 
 export type { EngineAddress } from "./address.ts";
 export type { EngineFacts } from "./facts.ts";
@@ -18,7 +22,8 @@ export interface EngineOptions {
   readonly address?: EngineAddress | undefined;
 }
 
-const answerTimeoutMs = 10_000;
+/** Beyond the time that ssh is given to connect. */
+const answerTimeoutMs = 20_000;
 
 export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
   const address = options.address ?? (await findEngineAddress());
@@ -27,8 +32,8 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
       hint: "Install one (apt-get install docker.io, or podman) and start it, or name it in DOCKER_HOST.",
     });
   }
-  const client = connect(address);
   try {
+    const client = await connect(address);
     const [version, info] = await withinTime(
       Promise.all([client.version(), client.info() as Promise<unknown>]),
     );
@@ -40,22 +45,54 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
   }
 }
 
-function connect({ socketPath, url }: EngineAddress): Docker {
-  if (socketPath !== undefined) return new Docker({ socketPath });
-  const parsed = new URL(url.replace(/^tcp:/, "http:"));
-  if (parsed.protocol === "ssh:") {
-    return new Docker({
-      protocol: "ssh",
-      host: parsed.hostname,
-      port: parsed.port === "" ? 22 : Number(parsed.port),
-      username: parsed.username,
-    });
+/** Whether the engine is there now; quicker than opening it anew. */
+export async function isEngineAnswering(options: EngineOptions = {}): Promise<boolean> {
+  const address = options.address ?? (await findEngineAddress().catch(() => undefined));
+  if (address === undefined) return false;
+  return withinTime(connect(address).then((client) => client.ping())).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** One way to each host for the whole process, whoever asks; each closes itself when nobody does. */
+const sshAgents = new Map<string, SshAgent>();
+
+function sshAgent(url: string, address: SshAddress): SshAgent {
+  const agent = sshAgents.get(url) ?? new SshAgent(address);
+  sshAgents.set(url, agent);
+  return agent;
+}
+
+async function connect(address: EngineAddress): Promise<Docker> {
+  const { socketPath, url, ssh, certificates } = address;
+  // The client would otherwise take DOCKER_HOST for a better address than the one it is given.
+  const plain = { host: undefined, port: undefined, protocol: "http" } as const;
+  if (socketPath !== undefined) return new Docker({ ...plain, socketPath });
+  if (ssh !== undefined) {
+    // The client's types lack the one setting that is needed here.
+    const options: DockerOptions & { agent: SshAgent } = {
+      ...plain,
+      host: "engine",
+      agent: sshAgent(url, ssh),
+    };
+    return new Docker(options);
   }
+  const { hostname, port, protocol } = new URL(url.replace(/^tcp:/, "http:"));
+  const isSecure = protocol === "https:" || certificates !== undefined;
   return new Docker({
-    protocol: parsed.protocol === "https:" ? "https" : "http",
-    host: parsed.hostname,
-    port: Number(parsed.port || 2375),
+    protocol: isSecure ? "https" : "http",
+    host: hostname,
+    port: Number(port || (isSecure ? 2376 : 2375)),
+    ...(certificates === undefined ? {} : await readCertificates(certificates)),
   });
+}
+
+async function readCertificates(directory: string): Promise<{ ca: string; cert: string; key: string }> {
+  const [ca, cert, key] = await Promise.all(
+    ["ca.pem", "cert.pem", "key.pem"].map((name) => readFile(join(directory, name), "utf8")),
+  );
+  return { ca: ca!, cert: cert!, key: key! };
 }
 
 async function withinTime<T>(answer: Promise<T>): Promise<T> {

@@ -3,7 +3,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { AgentBoxError } from "../../base/errors.ts";
 import { imageLabels } from "../../contract/image.ts";
+import type { ImageRecipe, ImageServer } from "../../ports/images.ts";
 import { MemoryEngine, baseReference, openImageGround } from "./images.fixture.ts";
+
+const serverIn = ({ agent }: ImageRecipe): ImageServer => ({
+  name: "docs",
+  version: "1.2.3",
+  digest: `sha256:${"4".repeat(64)}`,
+  dir: agent.tool!.dir,
+  program: "a.js",
+  purl: "pkg:npm/docs@1.2.3",
+});
 
 describe("building", () => {
   it("gives the same image for the same inputs, from other directories and on a fresh cache", async () => {
@@ -29,13 +39,33 @@ describe("building", () => {
       { ...recipe, agent: { name: "tiny", tool: { ...tool, version: "1.0.1" } } },
       { ...recipe, agent: { name: "other", tool } },
       { ...recipe, agent: { name: "tiny" } },
+      { ...recipe, servers: [serverIn(recipe)] },
+      { ...recipe, servers: [{ ...serverIn(recipe), digest: `sha256:${"5".repeat(64)}` }] },
     ]) {
       ids.add((await images.build(changed, options)).image.id);
     }
     await writeFile(join(recipe.skills!, "a.js"), "changed");
     expect(await images.find(recipe)).toBeUndefined();
     ids.add((await images.build(recipe, options)).image.id);
-    expect(ids.size).toBe(7);
+    expect(ids.size).toBe(9);
+  });
+
+  it("has the package of an MCP server in a layer of its own, and lists it", async () => {
+    await using ground = await openImageGround();
+    const { recipe, images, options } = ground;
+    const { image } = await images.build({ ...recipe, servers: [serverIn(recipe)] }, options);
+    expect(image.layers.map(({ name }) => name)).toEqual([
+      "base",
+      "node",
+      "boxd",
+      "agent tiny",
+      "mcp docs",
+      "skills",
+    ]);
+    const { components } = JSON.parse(await images.sbom(image.inputs)) as { components: object[] };
+    expect(components).toContainEqual(
+      expect.objectContaining({ name: "docs", version: "1.2.3", purl: "pkg:npm/docs@1.2.3" }),
+    );
   });
 
   it("does nothing when nothing has changed, and shares layers between agents", async () => {
@@ -81,7 +111,7 @@ describe("building", () => {
     });
     const { components } = JSON.parse(await images.sbom(image.inputs)) as { components: { name: string }[] };
     expect(components.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["libc6", "node", "agentbox-boxd", "tiny"]),
+      expect.arrayContaining(["libc6", "node", "agentbox-boxd", "tiny", "skills"]),
     );
   });
 });

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { AgentBoxError } from "../../base/errors.ts";
 import { boxPaths } from "../../contract/box-paths.ts";
-import type { ImageRecipe } from "../../ports/images.ts";
+import type { ImageRecipe, ImageServer } from "../../ports/images.ts";
 import { digestOf } from "./archive.ts";
 import type { Base } from "./base.ts";
 import type { DigestMemo } from "./digest-memo.ts";
@@ -20,7 +20,14 @@ export interface PlannedLayer {
 export interface ImagePlan {
   readonly inputs: string;
   readonly layers: readonly PlannedLayer[];
-  readonly digests: Readonly<Record<"node" | "boxd", string>>;
+  readonly digests: OwnDigests;
+}
+
+/** Of our own layers, by name. */
+export interface OwnDigests {
+  readonly node: string;
+  readonly boxd: string;
+  readonly skills?: string;
 }
 
 /** Raised when the form of our own layers changes: an image of before is then another image. */
@@ -32,7 +39,7 @@ export async function planImage(recipe: ImageRecipe, base: Base, memo: DigestMem
   const boxd = planned("boxd", boxdItems(recipe.tools.boxd));
   const skills =
     recipe.skills === undefined ? undefined : planned("skills", placed(recipe.skills, boxPaths.skills));
-  const { agent } = recipe;
+  const { agent, servers = [] } = recipe;
   const digests = {
     node: await memo.of(recipe.tools.node, () => digestOfLayer(node)),
     boxd: await digestOfLayer(boxd),
@@ -46,6 +53,7 @@ export async function planImage(recipe: ImageRecipe, base: Base, memo: DigestMem
       ...digests,
       agent: { name: agent.name, version: agent.tool?.version, digest: agent.tool?.digest },
       manifest: recipe.manifest,
+      ...(servers.length === 0 ? {} : { servers: servers.map(({ name, digest }) => ({ name, digest })) }),
     }),
   );
   return {
@@ -55,6 +63,7 @@ export async function planImage(recipe: ImageRecipe, base: Base, memo: DigestMem
       { ...node, key: `node ${digests.node}` },
       { ...boxd, key: `boxd ${digests.boxd}` },
       ...agentLayer(recipe),
+      ...servers.map(serverLayer),
       ...(skills === undefined ? [] : [{ ...skills, key: `skills ${digests.skills}` }]),
     ],
   };
@@ -82,6 +91,10 @@ function agentLayer({ agent: { name, tool } }: ImageRecipe): PlannedLayer[] {
   if (!tool) return [];
   const layer = planned(`agent ${name}`, placed(tool.dir, `${boxPaths.agents}/${name}`));
   return [{ ...layer, key: `agent ${name} ${tool.digest}` }];
+}
+
+function serverLayer({ name, digest, dir }: ImageServer): PlannedLayer {
+  return { ...planned(`mcp ${name}`, placed(dir, `${boxPaths.mcp}/${name}`)), key: `mcp ${name} ${digest}` };
 }
 
 async function digestOfLayer({ content }: Unkeyed): Promise<string> {

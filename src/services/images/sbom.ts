@@ -3,11 +3,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { version as ownVersion } from "../../base/version.ts";
-import type { ImageRecipe } from "../../ports/images.ts";
+import type { ImageRecipe, ImageServer } from "../../ports/images.ts";
 import type { Base } from "./base.ts";
+import type { OwnDigests } from "./plan.ts";
 
 interface Component {
-  readonly type: "application" | "library" | "operating-system";
+  readonly type: "application" | "library" | "operating-system" | "data";
   readonly name: string;
   readonly version: string;
   readonly purl?: string;
@@ -18,8 +19,7 @@ export interface SbomSubject {
   readonly inputs: string;
   readonly base: Base;
   readonly recipe: ImageRecipe;
-  /** Digests of our own layers, by name. */
-  readonly digests: Readonly<Record<"node" | "boxd", string>>;
+  readonly digests: OwnDigests;
 }
 
 export async function writeSbom({ inputs, base, recipe, digests }: SbomSubject): Promise<string> {
@@ -29,6 +29,8 @@ export async function writeSbom({ inputs, base, recipe, digests }: SbomSubject):
     { type: "application", name: "node", version: process.version.slice(1), hashes: [sha256(digests.node)] },
     { type: "application", name: "agentbox-boxd", version: ownVersion, hashes: [sha256(digests.boxd)] },
     ...(await agentComponents(recipe)),
+    ...(recipe.servers ?? []).map(serverComponent),
+    ...skillsComponents(digests),
   ];
   const document = {
     bomFormat: "CycloneDX",
@@ -39,6 +41,18 @@ export async function writeSbom({ inputs, base, recipe, digests }: SbomSubject):
   };
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
+
+const serverComponent = ({ name, version, purl, digest }: ImageServer): Component => ({
+  type: "application",
+  name,
+  version,
+  purl,
+  hashes: [sha256(digest)],
+});
+
+/** Texts of the project's own, which have no version but their content. */
+const skillsComponents = ({ skills }: OwnDigests): Component[] =>
+  skills === undefined ? [] : [{ type: "data", name: "skills", version: skills, hashes: [sha256(skills)] }];
 
 const sha256 = (digest: string) => ({ alg: "SHA-256" as const, content: digest.replace("sha256:", "") });
 

@@ -113,14 +113,17 @@ class HostStorage implements BoxStorage {
   async ensure(name: string): Promise<void> {
     const { image, data } = this.#disk(name);
     if ((await pathKind(image)) === "file") await remountDiskImage(image, data);
-    for (const path of Object.values(this.dirs(name)) as string[]) {
-      await access(path).catch((error: unknown) => {
-        throw new AgentBoxError("file.not_found", `The box "${name}" has lost its directory ${path}.`, {
-          hint: `Its work cannot be brought back. Remove the box with: agentbox rm ${name}`,
-          cause: error,
-        });
-      });
-    }
+    const paths = Object.values(this.dirs(name)) as string[];
+    await Promise.all(
+      paths.map((path) =>
+        access(path).catch((error: unknown) => {
+          throw new AgentBoxError("file.not_found", `The box "${name}" has lost its directory ${path}.`, {
+            hint: `Its work cannot be brought back. Remove the box with: agentbox rm ${name}`,
+            cause: error,
+          });
+        }),
+      ),
+    );
   }
 
   async remove(name: string): Promise<void> {
@@ -180,9 +183,11 @@ class HostStorage implements BoxStorage {
     const { image, data } = this.#disk(name);
     const passMode = this.#isRoot ? 0o711 : 0o700;
     await ensureDirectory(this.#root(name), { mode: passMode });
-    await ensureDirectory(dirs.runtime, { mode: 0o700 });
-    await ensureDirectory(dirs.link, { mode: this.#isRoot ? 0o711 : 0o700 });
-    await ensureDirectory(data, { mode: passMode });
+    await Promise.all([
+      ensureDirectory(dirs.runtime, { mode: 0o700 }),
+      ensureDirectory(dirs.link, { mode: this.#isRoot ? 0o711 : 0o700 }),
+      ensureDirectory(data, { mode: passMode }),
+    ]);
     if (diskBytes !== undefined) {
       await createDiskImage(image, diskBytes);
       await mountDiskImage(image, data);
@@ -190,8 +195,7 @@ class HostStorage implements BoxStorage {
       await rmdir(join(data, "lost+found"));
     }
     const boxOwned = { mode: 0o700, ...(this.#isRoot ? owner : {}) };
-    await ensureDirectory(dirs.home, boxOwned);
-    await ensureDirectory(dirs.workspace, boxOwned);
+    await Promise.all([ensureDirectory(dirs.home, boxOwned), ensureDirectory(dirs.workspace, boxOwned)]);
     return dirs;
   }
 

@@ -32,6 +32,23 @@ describe("installing from npm", () => {
     expect(await pathKind(join(dir, "node_modules/.package-lock.json"))).toBeUndefined();
   });
 
+  it("takes the only program of a package, or that of its own name, when none is said", async () => {
+    const { bin: _bin, ...unnamed } = recipe;
+    await publishTester(test, "1.0.0", { bin: { "another-name": "bin/tester.js" } });
+    await test.install(unnamed);
+    expect((await test.store.use(agent, unnamed, "1.0.0")).program).toBe(
+      "node_modules/@try/tester/bin/tester.js",
+    );
+    const two = { tester: "bin/tester.js", "another-name": "lib/text.txt" };
+    await publishTester(test, "1.0.1", { bin: two });
+    await test.install(unnamed, { version: "1.0.1" });
+    expect((await test.store.use(agent, unnamed, "1.0.1")).program).toMatch(/tester\.js$/);
+    await publishTester(test, "1.0.2", { bin: { a: "bin/tester.js", b: "bin/tester.js" } });
+    await expect(test.install(unnamed, { version: "1.0.2" })).rejects.toMatchObject({
+      code: "tool.install_failed",
+    });
+  });
+
   it("runs no script of the package", async () => {
     const marker = join(test.root, "ran");
     await publishTester(test, "1.0.0", { scripts: { postinstall: `touch ${marker}` } });

@@ -11,15 +11,21 @@ import { pathKind } from "../../host/files.ts";
 import type { NpmRecipe } from "./npm.ts";
 import { type TreeEntry, readTree } from "./tree.ts";
 
-const Manifest = z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) });
+const Manifest = z.object({
+  optionalDependencies: z.record(z.string(), z.string()).default({}),
+  bin: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+});
+
+type NamedRecipe = NpmRecipe & { readonly bin: string };
 
 const platformName = /(?:^|[-_/])(?:linux|darwin|win32|windows|freebsd|android)/;
 
-export async function findNpmProgram(tree: string, recipe: NpmRecipe): Promise<string> {
+export async function findNpmProgram(tree: string, asked: NpmRecipe): Promise<string> {
   const modules = join(tree, "node_modules");
-  const { optionalDependencies } = Manifest.parse(
-    JSON.parse(await readFile(join(modules, recipe.package, "package.json"), "utf8")),
+  const { optionalDependencies, bin } = Manifest.parse(
+    JSON.parse(await readFile(join(modules, asked.package, "package.json"), "utf8")),
   );
+  const recipe = { ...asked, bin: asked.bin ?? usualProgram(asked.package, bin) };
   const own = Object.keys(optionalDependencies).filter((name) => isOwnPlatform(name, recipe));
   if (own.length > 0) return findNative(modules, own, recipe);
   const linked = await realpath(join(modules, ".bin", recipe.bin)).catch(() => undefined);
@@ -31,13 +37,19 @@ export async function findNpmProgram(tree: string, recipe: NpmRecipe): Promise<s
   );
 }
 
+/** As npx chooses: the only one, or that of the package's own name. */
+function usualProgram(name: string, bin: z.infer<typeof Manifest>["bin"]): string {
+  const names = typeof bin === "object" ? Object.keys(bin) : [];
+  return names.length === 1 ? names[0]! : basename(name);
+}
+
 /** `codex-linux-x64` is the program of codex; `node-pty-linux-x64` is a part it can do without. */
-function isOwnPlatform(name: string, { package: main, bin }: NpmRecipe): boolean {
+function isOwnPlatform(name: string, { package: main, bin }: NamedRecipe): boolean {
   const short = basename(name);
   return [basename(main), bin].some((stem) => short.startsWith(`${stem}-`)) && platformName.test(short);
 }
 
-async function findNative(modules: string, own: readonly string[], recipe: NpmRecipe): Promise<string> {
+async function findNative(modules: string, own: readonly string[], recipe: NamedRecipe): Promise<string> {
   const found: string[] = [];
   for (const name of own) {
     const dir = join(modules, name);

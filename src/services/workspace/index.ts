@@ -31,7 +31,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     prepare: async (request) => {
       try {
         const prepared = await fill(request, options);
-        if (options.isRoot && request.spec.mode !== "mount") await giveTo(request.owner, request.target);
+        if (options.isRoot && isFilled(request.spec)) await giveTo(request.owner, request.target);
         return prepared;
       } catch (error) {
         if (isAgentBoxError(error) && error.code.startsWith("workspace.")) throw error;
@@ -43,6 +43,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     },
   };
 }
+
+/** Whether there is anything of the host's in the directory afterwards: it is made as the box's own. */
+const isFilled = ({ mode, url }: PrepareOptions["spec"]): boolean =>
+  url === undefined && (mode === "clone" || mode === "copy");
 
 async function fill(request: PrepareOptions, options: WorkspacesOptions): Promise<PreparedWorkspace> {
   const { spec, target, box } = request;

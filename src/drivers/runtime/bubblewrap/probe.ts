@@ -137,7 +137,7 @@ async function tryBox(host: BubblewrapHost): Promise<string | undefined> {
       files: [],
       guardedNames: [],
       memoryBytes: undefined,
-      layout: await readSystemLayout(),
+      layout: readSystemLayout(),
       placement: nowhere,
       become: host.uid === 0 ? nobody : undefined,
       command: ["/bin/true"],

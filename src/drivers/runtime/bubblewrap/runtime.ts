@@ -127,7 +127,7 @@ class BubblewrapRuntime implements Runtime {
   }
 
   async #launch(box: RuntimeBox): Promise<RuntimeStatus> {
-    const layout = await readSystemLayout();
+    const layout = readSystemLayout();
     const files = await placeSystemFiles(box.files ?? [], layout);
     const record: BoxRecord = { version: 1, name: box.name, bootId: this.#bootId, link: box.dirs.link };
     await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });

@@ -69,21 +69,20 @@ function baseArchive(layout: SystemLayout): Buffer {
 const baseImageName = (archive: Uint8Array): string =>
   `agentbox-host-base:${createHash("sha256").update(archive).digest("hex").slice(0, 16)}`;
 
-/** Returns its name; made now where the engine does not have it. */
-export async function ensureBaseImage(client: Docker, layout: SystemLayout): Promise<string> {
+export interface BaseImage {
+  readonly name: string;
+  readonly archive: Uint8Array;
+}
+
+/** Pure. Whether the engine has it, the first container that needs it finds out. */
+export function baseImage(layout: SystemLayout): BaseImage {
   const archive = baseArchive(layout);
-  const name = baseImageName(archive);
-  const isThere = await client
-    .getImage(name)
-    .inspect()
-    .then(
-      () => true,
-      () => false,
-    );
-  if (isThere) return name;
+  return { name: baseImageName(archive), archive };
+}
+
+export async function importBaseImage(client: Docker, { name, archive }: BaseImage): Promise<void> {
   // With its tag in the name: Podman does not read the field for it.
   const answer = await client.importImage(Readable.from([archive]), { repo: name });
   // The import is over when its progress has been read.
   for await (const _ of answer as unknown as AsyncIterable<unknown>);
-  return name;
 }

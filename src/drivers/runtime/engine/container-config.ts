@@ -44,12 +44,22 @@ const firstProcess =
   `umask 022; exec >/dev/null; trap 'kill -TERM "$box"' TERM; "$@" & box=$!; ` +
   `while wait "$box"; code=$?; kill -0 "$box" 2>/dev/null; do :; done; exit "$code"`;
 
-/** Whether the engine maps the box's user into a namespace of the box's own. */
-export const mapsUsers = ({ kind, isRootless }: EngineFacts): boolean => kind === "podman" && isRootless;
+/** Whether the engine is told to map the box's user into a namespace of the box's own. */
+const keepsUser = ({ kind, isRootless }: EngineFacts): boolean => kind === "podman" && isRootless;
 
-/** Who the box's processes are inside: the number everybody expects where users are mapped, or the host's own. */
-export const userInside = (facts: EngineFacts, owner: BoxOwner): BoxOwner =>
-  mapsUsers(facts) ? { uid: boxUser.uid, gid: boxUser.gid } : owner;
+/** Whether a box has a user namespace of its own. */
+export const mapsUsers = (facts: EngineFacts): boolean =>
+  keepsUser(facts) || (facts.kind === "docker" && facts.mappedFrom !== undefined);
+
+/**
+ * Who the box's processes are inside: the number everybody expects where we say how users are mapped, what the owner is
+ * in there where the engine says it, or the host's own.
+ */
+export function userInside(facts: EngineFacts, owner: BoxOwner): BoxOwner {
+  if (keepsUser(facts)) return { uid: boxUser.uid, gid: boxUser.gid };
+  const { mappedFrom = 0 } = facts;
+  return { uid: owner.uid - mappedFrom, gid: owner.gid - mappedFrom };
+}
 
 export function containerBody(input: ContainerInput): ContainerBody {
   const { box, facts } = input;
@@ -88,7 +98,7 @@ function hostConfig(input: ContainerInput, user: BoxOwner): ContainerHostConfig 
     IpcMode: "private",
     CgroupnsMode: "private",
     // SECURITY: only ever set to give the box a namespace of its own, never to share the host's.
-    ...(mapsUsers(facts) ? { UsernsMode: `keep-id:uid=${boxUser.uid},gid=${boxUser.gid}` } : {}),
+    ...(keepsUser(facts) ? { UsernsMode: `keep-id:uid=${boxUser.uid},gid=${boxUser.gid}` } : {}),
     ...(input.ociRuntime === undefined ? {} : { Runtime: input.ociRuntime }),
     // The embedded boxes' namespaces give the same: boxd answers DNS on port 53 without any right.
     Sysctls: { "net.ipv4.ip_unprivileged_port_start": "0" },
@@ -96,7 +106,7 @@ function hostConfig(input: ContainerInput, user: BoxOwner): ContainerHostConfig 
     ShmSize: shmBytes,
     Mounts: bindMounts(input),
     ...limits(input),
-    Ulimits: [{ Name: "core", Soft: 0, Hard: 0 }],
+    Ulimits: ulimits(facts),
     OomScoreAdj: 500,
     RestartPolicy: { Name: "no" },
     // Only what boxd says before the link is up; bounded, because the box decides how much that is.
@@ -123,6 +133,14 @@ function limits({ box: { resources }, facts, threadCeiling }: ContainerInput): H
       : { Memory: memoryBytes, MemorySwap: memoryBytes }),
     ...(pids === undefined || !facts.limits.pids ? {} : { PidsLimit: pids }),
   };
+}
+
+const rootPodmanLimits = { nofile: 16_384, nproc: 32_768 };
+
+/** Podman as root raises what is not said beyond its own limits, and fails where root may not: in a container, say. */
+function ulimits({ kind, isRootless }: EngineFacts): HostConfig["Ulimits"] {
+  const more = kind === "podman" && !isRootless ? rootPodmanLimits : {};
+  return Object.entries({ core: 0, ...more }).map(([Name, most]) => ({ Name, Soft: most, Hard: most }));
 }
 
 function tmpfsMounts(

@@ -29,23 +29,21 @@ export class Containers {
     this.#freezesBySignals = freezesBySignals;
   }
 
-  async ids(box?: string): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  /** All of them, or those of one box: that is one, unless a daemon was killed at a bad moment. */
+  async list(box?: string): Promise<readonly Found[]> {
     const filters = { label: [...labelFilter(this.#installation, box)] };
     const listed = await this.#client.listContainers({ all: true, filters });
-    return listed.flatMap(({ Id, Labels }) => {
-      const name = Labels[label.box];
-      return name === undefined ? [] : [{ id: Id, name }];
-    });
-  }
-
-  async list(): Promise<readonly Found[]> {
-    const found = await Promise.all((await this.ids()).map(({ id, name }) => this.inspect(id, name)));
+    const found = await Promise.all(
+      listed.flatMap(({ Id, Labels }) => {
+        const name = Labels[label.box];
+        return name === undefined ? [] : [this.inspect(Id, name)];
+      }),
+    );
     return found.filter((one) => one !== undefined);
   }
 
   async find(box: string): Promise<Found | undefined> {
-    const [first] = await this.ids(box);
-    return first === undefined ? undefined : this.inspect(first.id, box);
+    return (await this.list(box))[0];
   }
 
   /** Undefined when it is gone by now. */

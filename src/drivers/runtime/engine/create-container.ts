@@ -5,29 +5,48 @@ import { AgentBoxError, messageOf } from "../../../base/errors.ts";
 import { printable } from "../../../base/printable.ts";
 import type { RuntimeBox } from "../../../ports/runtime.ts";
 import type { ContainerBody } from "./container-config.ts";
-import { engineStatus } from "./containers.ts";
+import { engineStatus, isGone } from "./containers.ts";
 import { forbiddenSettings } from "./forbidden-settings.ts";
 import { containerName, type Installation, label } from "./labels.ts";
+
+/** A box without an image of its own needs one all the same: made when the engine turns out to lack it. */
+type MakeImage = () => Promise<void>;
 
 export async function createContainer(
   client: Docker,
   installation: Installation,
   box: RuntimeBox,
   body: ContainerBody,
+  makeImage?: MakeImage,
 ): Promise<string> {
   refuseForbidden(box, body);
   await refuseAbsent(box, body);
   const name = containerName(box.name);
+  const make = async (free: string): Promise<string> => {
+    try {
+      return await create(client, free, body);
+    } catch (error) {
+      if (makeImage === undefined || !isGone(error)) throw error;
+      await makeImage();
+      return create(client, free, body);
+    }
+  };
   try {
-    return await create(client, name, body);
+    return await make(name);
   } catch (error) {
-    if (engineStatus(error) === 409) return await createBeside(client, name, installation, box, body);
-    throw createFailure(error, box);
+    if (engineStatus(error) !== 409) throw createFailure(error, box);
+    await refuseForeign(client, name, box);
+    return make(`${name}-${installation.id}`).catch((again: unknown) => {
+      throw createFailure(again, box);
+    });
   }
 }
 
-const create = async (client: Docker, name: string, body: ContainerBody): Promise<string> =>
-  (await client.createContainer({ name, ...body })).id;
+/** The settings go in the body alone: said plainly, the client would repeat all of them in the address. */
+const create = async (client: Docker, name: string, body: ContainerBody): Promise<string> => {
+  const parts = { _query: { name }, _body: body };
+  return (await client.createContainer(parts as Docker.ContainerCreateOptions)).id;
+};
 
 /** SECURITY: the last look before the engine's root acts on it. */
 function refuseForbidden(box: RuntimeBox, body: ContainerBody): void {
@@ -58,25 +77,15 @@ async function refuseAbsent(box: RuntimeBox, { HostConfig }: ContainerBody): Pro
 }
 
 /** Another installation's box may have the same name; what does not come from AgentBox is left alone, and said. */
-async function createBeside(
-  client: Docker,
-  name: string,
-  { id }: Installation,
-  box: RuntimeBox,
-  body: ContainerBody,
-): Promise<string> {
+async function refuseForeign(client: Docker, name: string, box: RuntimeBox): Promise<void> {
   const other = await client
     .getContainer(name)
     .inspect()
     .catch(() => undefined);
-  if (other !== undefined && other.Config.Labels[label.owner] === undefined) {
-    throw new AgentBoxError("box.name_taken", `A container named ${name} exists that is not AgentBox's.`, {
-      hint: `Choose another name for the box, or rename that one: docker rename ${name} other-name`,
-      facts: { box: box.name, container: name },
-    });
-  }
-  return create(client, `${name}-${id}`, body).catch((error: unknown) => {
-    throw createFailure(error, box);
+  if (other === undefined || other.Config.Labels[label.owner] !== undefined) return;
+  throw new AgentBoxError("box.name_taken", `A container named ${name} exists that is not AgentBox's.`, {
+    hint: `Choose another name for the box, or rename that one: docker rename ${name} other-name`,
+    facts: { box: box.name, container: name },
   });
 }
 

@@ -14,7 +14,7 @@ export interface EndWatchOptions {
   readonly installation: Installation;
   /** Whether this run of the box lives. An engine that does not answer says nothing, and throws. */
   readonly isAlive: (id: string, box: string) => Promise<boolean>;
-  /** How the run ended, when nothing of it is left. */
+  /** How the run ended, when nothing of it is left. An engine that does not answer says nothing, and throws. */
   readonly settle: (box: string, id: string) => Promise<RuntimeStatus>;
 }
 
@@ -49,7 +49,11 @@ export class EndWatch {
     const watched = this.#watched.get(box);
     if (watched === undefined || (id !== undefined && id !== watched)) return;
     this.#watched.delete(box);
-    const status = await this.#options.settle(box, watched);
+    const status = await this.#options.settle(box, watched).catch((error: unknown) => {
+      // The engine went away with the news half told: the next look that it answers tells the rest.
+      if (!this.#watched.has(box)) this.#watched.set(box, watched);
+      throw error;
+    });
     for (const listener of this.#listeners) listener(status);
   }
 

@@ -14,8 +14,8 @@ import { Guard } from "../guard.ts";
 import { checkMounts, checkSkills } from "../mounts.ts";
 import { identify, type ProcessIdentity, usageFromProc } from "../process-tree.ts";
 import { signalFreezer } from "../signal-freezer.ts";
-import { ensureBaseImage } from "./base-image.ts";
-import { containerBody } from "./container-config.ts";
+import { type BaseImage, baseImage, importBaseImage } from "./base-image.ts";
+import { containerBody, userInside } from "./container-config.ts";
 import { Containers, engineStatus, type Found, isGone } from "./containers.ts";
 import { createContainer, startFailure } from "./create-container.ts";
 import { describeBody } from "./description.ts";
@@ -29,6 +29,12 @@ import { usageFromStats } from "./usage.ts";
 
 /** Below this, uids belong to the host's own services. */
 const firstBoxUid = 1000;
+
+/**
+ * Of the 65,536 users that a map has: away from the low numbers, which other containers of the same engine run as and
+ * which would be the same users of this host.
+ */
+const mappedUsers = { skip: 20_000, count: 40_000 };
 
 export interface EngineRuntimeOptions {
   readonly engine: Engine;
@@ -46,7 +52,7 @@ export class EngineRuntime implements Runtime {
   readonly #ends: EndWatch;
   readonly #verbs = new KeyedMutex();
   readonly #freezesBySignals: boolean;
-  #baseImage: Promise<string> | undefined;
+  #importing: Promise<void> | undefined;
 
   constructor(options: EngineRuntimeOptions) {
     const { engine, installation, boxesDir } = options;
@@ -68,6 +74,13 @@ export class EngineRuntime implements Runtime {
     return isolationOf(box.resources, this.#options.engine.facts, this.#options.boundary);
   }
 
+  owners(): { readonly firstUid: number; readonly count: number } | undefined {
+    const { mappedFrom } = this.#options.engine.facts;
+    return mappedFrom === undefined
+      ? undefined
+      : { firstUid: mappedFrom + mappedUsers.skip, count: mappedUsers.count };
+  }
+
   /** Watches what lives already, whoever started it, and tidies up after what ended unseen. */
   async adopt(): Promise<void> {
     const found = await this.#asked(() => this.#containers.list());
@@ -81,8 +94,9 @@ export class EngineRuntime implements Runtime {
     checkName(box.name);
     return this.#verbs.run(box.name, () =>
       this.#asked(async () => {
-        const before = await this.#containers.find(box.name);
-        if (before !== undefined && before.phase !== "stopped") return this.#containers.status(before);
+        const before = await this.#containers.list(box.name);
+        const alive = before.find(({ phase }) => phase !== "stopped");
+        if (alive !== undefined) return this.#containers.status(alive);
         this.#check(box);
         await refuseUnusable(box, {
           facts: this.#options.engine.facts,
@@ -91,7 +105,7 @@ export class EngineRuntime implements Runtime {
         const { boxesDir } = this.#options;
         const mounts = await checkMounts(box.mounts, { boxesDir, dirs: box.dirs });
         await checkSkills(box.tools.skills, boxesDir);
-        await this.#clear(box.name);
+        await this.#clear(box.name, before);
         return this.#launch({ ...box, mounts });
       }),
     );
@@ -102,8 +116,10 @@ export class EngineRuntime implements Runtime {
     checkLabels(box.labels ?? {});
     if (box.dirs.runtime !== this.#runtimeDir(box.name))
       throw new AgentBoxError("input.invalid", `The records of box "${box.name}" would not be found again.`);
-    // SECURITY: a box never has the rights of root or of one of the host's services.
-    if (box.owner.uid >= firstBoxUid && box.owner.gid >= firstBoxUid) return;
+    // SECURITY: a box never has the rights of root or of a service, neither of the host's nor, mapped, of a container's.
+    const inside = userInside(this.#options.engine.facts, box.owner);
+    const numbers = [box.owner.uid, box.owner.gid, inside.uid, inside.gid];
+    if (numbers.every((number) => number >= firstBoxUid)) return;
     const { uid, gid } = box.owner;
     throw new AgentBoxError("box.start_failed", `A box cannot belong to user ${uid}:${gid}.`, {
       hint: `Give it an unprivileged user and group from ${firstBoxUid} on.`,
@@ -118,7 +134,7 @@ export class EngineRuntime implements Runtime {
     const { engine, installation, ociRuntime, boundary } = this.#options;
     try {
       const prepared = await prepare(box, engine.facts, this.#guard);
-      const image = box.image ?? (await this.#ensureBase(prepared.layout));
+      const base = box.image === undefined ? baseImage(prepared.layout) : undefined;
       const secretsVolume =
         engine.facts.kind === "podman"
           ? await createSecretsVolume(engine.client, installation, box.name)
@@ -126,14 +142,15 @@ export class EngineRuntime implements Runtime {
       const labels = { ...box.labels, ...ownLabels(installation, box.name) };
       const body = containerBody({
         ...prepared,
-        image,
+        image: box.image ?? base?.name ?? "",
         labels,
         secretsVolume,
         facts: engine.facts,
         ociRuntime,
         threadCeiling: boundary.threadCeiling,
       });
-      const id = await createContainer(engine.client, installation, prepared.box, body);
+      const makeImage = base && (() => this.#import(base));
+      const id = await createContainer(engine.client, installation, prepared.box, body, makeImage);
       await engine.client
         .getContainer(id)
         .start()
@@ -155,24 +172,24 @@ export class EngineRuntime implements Runtime {
     return this.#containers.status(found);
   }
 
-  async #ensureBase(layout: Parameters<typeof ensureBaseImage>[1]): Promise<string> {
-    this.#baseImage ??= ensureBaseImage(this.#options.engine.client, layout);
+  /** Boxes that start side by side wait for one import. */
+  async #import(base: BaseImage): Promise<void> {
+    this.#importing ??= importBaseImage(this.#options.engine.client, base);
     try {
-      return await this.#baseImage;
+      await this.#importing;
     } finally {
-      // Asked again the next time: somebody may prune images while the daemon runs.
-      this.#baseImage = undefined;
+      this.#importing = undefined;
     }
   }
 
   /** Ends whatever is left of a box and gives back what it held: the label finds also what nobody recorded. */
-  async #clear(name: string): Promise<void> {
-    for (const { id } of await this.#containers.ids(name)) {
-      const found = await this.#containers.inspect(id, name);
-      if (found === undefined) continue;
+  async #clear(name: string, known?: readonly Found[]): Promise<void> {
+    for (const found of known ?? (await this.#containers.list(name))) {
       await this.#kill(found);
-      await this.#ends.ended(name, id);
-      await this.#options.engine.client.getContainer(id).remove({ force: true, v: true }).catch(ignoreGone);
+      // Before it is gone: how it ended is asked of the engine, and Podman fails to say while it removes.
+      await this.#ends.ended(name, found.id);
+      const container = this.#options.engine.client.getContainer(found.id);
+      await container.remove({ force: true, v: true }).catch(ignoreGone);
     }
     await this.#ends.ended(name);
     const { engine, installation } = this.#options;
@@ -321,9 +338,9 @@ export class EngineRuntime implements Runtime {
   }
 
   async #settle(name: string, id: string): Promise<RuntimeStatus> {
-    const found = await this.#containers.inspect(id, name).catch(() => undefined);
+    const found = await this.#containers.inspect(id, name);
     if (found !== undefined && found.phase !== "stopped") await this.#untilStopped(found, 5_000);
-    const ended = await this.#containers.inspect(id, name).catch(() => undefined);
+    const ended = await this.#containers.inspect(id, name);
     // Not waited for, because verbs wait for this; in turn with them, because the next run may be on its way.
     void this.#verbs.run(name, () => this.#lowerIfEnded(name)).catch(() => undefined);
     return ended === undefined ? { name, phase: "stopped" } : this.#containers.status(ended);
@@ -345,9 +362,12 @@ const ignoreGone = (error: unknown): void => {
   if (!isGone(error)) throw error;
 };
 
+/** In the words of the engines; Podman has no status of its own for it. */
+const stoppedAlready =
+  /is not (?:running|paused)|(?:is in state|state improper:) (?:exited|removing|stopped|stopping)/;
+
 /** Ended between the look and the request: what was asked for is true already. */
 const ignoreStopped = (error: unknown): void => {
-  if (isGone(error) || engineStatus(error) === 409 || /is not (?:running|paused)/.test(messageOf(error)))
-    return;
+  if (isGone(error) || engineStatus(error) === 409 || stoppedAlready.test(messageOf(error))) return;
   throw error;
 };

@@ -29,6 +29,8 @@ export interface Boundary {
   readonly kernel: Guarantee;
   readonly syscalls: Guarantee;
   readonly terminal: Guarantee;
+  /** Who a box is on the host, where that is not simply its user. */
+  readonly users?: Guarantee | undefined;
   /**
    * For a boundary whose own threads are counted with the box's, so that no number of processes can be held: how many
    * there may be of both, at which the box as a whole ends and the host has lost nothing.
@@ -43,6 +45,10 @@ export const containerBoundary: Boundary = {
   terminal: held("terminal", "no terminal of the host, and TIOCSTI and TIOCLINUX refused by seccomp"),
 };
 
+/** A way out of a rootless engine's container is not root: one tier above a container, and below a kernel of its own. */
+export const tierOf = ({ isRootless }: EngineFacts, { tier }: Boundary): Isolation["tier"] =>
+  tier === "container" && isRootless ? "rootless" : tier;
+
 export function isolationOf(resources: ResourceSpec, facts: EngineFacts, boundary: Boundary): Isolation {
   const limits = limitNames.map((limit): Guarantee => {
     const name = limitGuarantees[limit];
@@ -53,12 +59,12 @@ export function isolationOf(resources: ResourceSpec, facts: EngineFacts, boundar
     return held(name, "the engine's control group");
   });
   return {
-    tier: boundary.tier,
+    tier: tierOf(facts, boundary),
     guarantees: [
       held("network", "own network namespace with nothing but loopback"),
       held("filesystem", "own mount namespace with a read-only root: own home, workspace, /tmp and /dev"),
       held("processes", "own pid and ipc namespaces"),
-      ...userGuarantees(facts),
+      ...userGuarantees(facts, boundary),
       held("hostname", "own uts namespace"),
       held("capabilities", "none, and no_new_privs"),
       boundary.kernel,
@@ -72,14 +78,14 @@ export function isolationOf(resources: ResourceSpec, facts: EngineFacts, boundar
   };
 }
 
-function userGuarantees(facts: EngineFacts): readonly Guarantee[] {
+function userGuarantees(facts: EngineFacts, { users }: Boundary): readonly Guarantee[] {
   if (mapsUsers(facts))
     return [
       held("users", "own user namespace over an unprivileged host user"),
-      held("user namespace", "the engine maps the box's user"),
+      held("user namespace", "the engine maps the box's user; root inside would be nobody outside"),
     ];
   return [
-    held("users", "an unprivileged host user of its own; the engine has no user namespaces"),
+    users ?? held("users", "an unprivileged host user of its own; the engine has no user namespaces"),
     {
       name: "user namespace",
       isEnforced: false,
@@ -88,9 +94,14 @@ function userGuarantees(facts: EngineFacts): readonly Guarantee[] {
   ];
 }
 
-const groupGuarantee = (facts: EngineFacts): Guarantee =>
-  facts.isRootless && facts.cgroupVersion === 1
-    ? { name: "cgroup namespace", isEnforced: false, by: "a rootless engine has none of the first version" }
+/** Podman gives none on the first version, whoever runs it and whatever it is asked. */
+const groupGuarantee = ({ kind, cgroupVersion }: EngineFacts): Guarantee =>
+  kind === "podman" && cgroupVersion === 1
+    ? {
+        name: "cgroup namespace",
+        isEnforced: false,
+        by: "Podman has none where control groups are of the first version",
+      }
     : held("cgroup namespace", "the box sees its own control group as the only one");
 
 const engineGuarantee = (facts: EngineFacts): Guarantee =>

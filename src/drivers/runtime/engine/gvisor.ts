@@ -3,25 +3,17 @@
  * host's is a short list. The network stack is gVisor's too and has nothing but loopback; of the host's sockets, a box
  * can open the one that is mounted into it.
  */
+import { runscName, runscRegistration } from "../../../contract/gvisor-registration.ts";
 import type { EngineOptions } from "../../../host/engine/index.ts";
 import type { RuntimeModule } from "../../../ports/runtime.ts";
 import type { Boundary } from "./guarantees.ts";
 import { createEngineModule } from "./module.ts";
 
-/** As `runsc` is known to the engine. */
-const ociRuntime = "runsc";
-
-/**
- * SECURITY: `open`, not `all`: the box connects to a socket of the host that lies in its mounts, of which the link is
- * the only one, and makes none that a program of the host could take for somebody else's.
- */
-const registration = JSON.stringify({
-  runtimes: { [ociRuntime]: { path: "/usr/bin/runsc", runtimeArgs: ["--network=none", "--host-uds=open"] } },
-});
+const registration = JSON.stringify({ runtimes: { [runscName]: runscRegistration("/usr/bin/runsc") } });
 
 const hint =
-  `Install runsc (apt-get install runsc), put this into the engine's configuration, /etc/docker/daemon.json, and run ` +
-  `systemctl reload docker: ${registration}`;
+  `Install runsc (apt-get install runsc) and run: agentbox doctor --fix. By hand: put this into the engine's ` +
+  `configuration, /etc/docker/daemon.json, and run systemctl reload docker: ${registration}`;
 
 const gvisorBoundary: Boundary = {
   tier: "gvisor",
@@ -35,6 +27,11 @@ const gvisorBoundary: Boundary = {
     name: "terminal",
     isEnforced: true,
     by: "no terminal of the host, and a kernel that has no TIOCSTI and TIOCLINUX",
+  },
+  users: {
+    name: "users",
+    isEnforced: true,
+    by: "gVisor's kernel runs as nobody in a user namespace of its own, and checks what the box's user may open; a process of gVisor's that sees the box's mounts alone opens it",
   },
   // Each process of a box takes a handful of threads of the host's: enough for several hundred.
   threadCeiling: 4096,
@@ -56,7 +53,7 @@ export const createGvisorModule = (options: EngineOptions = {}): RuntimeModule =
     ...options,
     name: "gvisor",
     description: "Containers with a kernel of their own: gVisor, registered with Docker Engine as runsc.",
-    ociRuntime,
+    ociRuntime: runscName,
     boundary: gvisorBoundary,
     trial: { script, hint },
   });

@@ -1,12 +1,16 @@
 /** A runtime module over a container engine, for each kind of boundary that an engine can make. */
 import { mkdir, realpath } from "node:fs/promises";
-import { AgentBoxError } from "../../../base/errors.ts";
-import { type Engine, type EngineOptions, openEngine } from "../../../host/engine/index.ts";
+import {
+  type Engine,
+  type EngineOptions,
+  isEngineAnswering,
+  openEngine,
+} from "../../../host/engine/index.ts";
 import type { Runtime, RuntimeModule, RuntimeProbe } from "../../../ports/runtime.ts";
 import { EngineRuntime } from "./engine-runtime.ts";
 import { type Boundary, containerBoundary } from "./guarantees.ts";
 import { installationId } from "./labels.ts";
-import { engineProblem, probeEngine, type Trial } from "./probe.ts";
+import { probeEngine, type Trial } from "./probe.ts";
 
 export interface EngineModuleOptions extends EngineOptions {
   readonly name: string;
@@ -36,20 +40,16 @@ export function createEngineModule(options: EngineModuleOptions): RuntimeModule 
     name: options.name,
     apiVersion: 1,
     description: options.description,
-    // An engine may be started while the daemon runs, so only a good answer is kept.
+    // An engine comes and goes while the daemon runs: only a good answer is kept, and only while somebody is there.
     async probe() {
+      if (ready !== undefined && !(await isEngineAnswering(options))) ready = undefined;
       const probe = ready ?? (await probeEngine(options, open));
       if (probe.status === "ready") ready = probe;
       return probe;
     },
     async open({ boxesDir }) {
-      const engine = await openEngine(options);
-      // Also where no box can be made just now: what was made before must still be stopped and removed. On another host,
-      // there is nothing of this one's.
-      const problem = engine.address.socketPath === undefined ? engineProblem(engine) : undefined;
-      if (problem !== undefined)
-        throw new AgentBoxError("runtime.broken", problem.reason, { hint: problem.hint });
-      return open(engine, boxesDir);
+      // Also where no box can be made just now: what was made before must still be stopped and removed.
+      return open(await openEngine(options), boxesDir);
     },
   };
 }

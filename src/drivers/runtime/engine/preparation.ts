@@ -1,6 +1,7 @@
 /** Everything on the host that a container of a box needs before it is made; each part can be made again. */
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AgentBoxError } from "../../../base/errors.ts";
 import type { EngineFacts } from "../../../host/engine/facts.ts";
@@ -11,6 +12,7 @@ import { checkBesideGuard } from "../mounts.ts";
 import { placeSystemFiles, type SystemFile } from "../system-files.ts";
 import { readSystemLayout, type SystemLayout } from "../system-layout.ts";
 import { userInside } from "./container-config.ts";
+import { makeMountPoints, refuseUnspeakable } from "./mount-points.ts";
 import { seccompProfile } from "./seccomp-profile.ts";
 
 export interface Prepared {
@@ -24,37 +26,39 @@ export interface Prepared {
 const prefix = "engine.";
 
 export async function prepare(box: RuntimeBox, facts: EngineFacts, guard: Guard): Promise<Prepared> {
-  const hostLayout = await readSystemLayout();
   // An image has a system of its own: nothing of the host's is shown.
-  const layout = box.image === undefined ? hostLayout : { entries: [], maskedFiles: [] };
+  const layout = box.image === undefined ? readSystemLayout() : { entries: [], maskedFiles: [] };
   const trust = await placeSystemFiles(box.files ?? [], layout);
   await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
   const guarded = await guard.raise(box);
   if (guarded !== undefined) checkBesideGuard(box.mounts, guarded);
+  refuseUnspeakable(facts, box);
+  makeMountPoints(box);
   return {
     box: guarded === undefined ? box : { ...box, dirs: { ...box.dirs, workspace: guarded.workspace } },
     layout,
-    files: [...trust, ...(await writeEtc(box, facts))],
+    files: [...trust, ...writeEtc(box, facts)],
     guardedNames: guarded?.names ?? [],
     seccomp: await seccompOption(box, facts),
   };
 }
 
-/** Read through a mount of each file, so the directory itself may stay closed to the box. */
-async function writeEtc(box: RuntimeBox, facts: EngineFacts): Promise<readonly SystemFile[]> {
+/**
+ * Read through a mount of each file, so the directory itself may stay closed to the box. Synchronous, because a few
+ * small files are written sooner than the thread pool is asked for each.
+ */
+function writeEtc(box: RuntimeBox, facts: EngineFacts): readonly SystemFile[] {
   const directory = join(box.dirs.runtime, `${prefix}etc`);
-  await mkdir(directory, { recursive: true, mode: 0o755 });
+  mkdirSync(directory, { recursive: true, mode: 0o755 });
   const machineId = randomBytes(16).toString("hex");
   const files = etcFiles({ name: box.name, machineId, user: userInside(facts, box.owner) });
-  return Promise.all(
-    files.map(async ({ path, content }) => {
-      const source = join(directory, basename(path));
-      await writeFile(source, content);
-      // Said apart, because the daemon's umask would keep the box's own user out.
-      await chmod(source, 0o644);
-      return { source, target: path };
-    }),
-  );
+  return files.map(({ path, content }) => {
+    const source = join(directory, basename(path));
+    writeFileSync(source, content);
+    // Said apart, because the daemon's umask would keep the box's own user out.
+    chmodSync(source, 0o644);
+    return { source, target: path };
+  });
 }
 
 /** Docker takes the profile itself, Podman the path of a file. */

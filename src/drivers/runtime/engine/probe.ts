@@ -7,6 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isAgentBoxError, messageOf } from "../../../base/errors.ts";
 import { ensureDirectory, removeTree } from "../../../host/files.ts";
 import { type Engine, type EngineOptions, openEngine } from "../../../host/engine/index.ts";
+import type { EngineFacts } from "../../../host/engine/facts.ts";
+import { type Boundary, containerBoundary, tierOf } from "./guarantees.ts";
 import type { Runtime, RuntimeBox, RuntimeProbe, RuntimeStatus } from "../../../ports/runtime.ts";
 
 export interface EngineProblem {
@@ -22,41 +24,75 @@ export interface Trial {
   readonly hint: string;
 }
 
+interface BoundaryNeeds {
+  /** Another OCI runtime than the engine's own. */
+  readonly ociRuntime?: string | undefined;
+  readonly trial?: Trial | undefined;
+  readonly boundary?: Boundary | undefined;
+}
+
 type Open = (engine: Engine, boxesDir: string) => Promise<Runtime>;
 
 const trialTimeoutMs = 20_000;
 /** A root daemon tries with the user that owns nothing. */
 const nobody = { uid: 65_534, gid: 65_534 };
 
+/**
+ * For an engine that no socket of this host leads to. Where it really is, its address does not say: a box of it either
+ * sees files that were just made here and reaches somebody who listens here, or it does not.
+ */
+const farTrial: Trial = {
+  script: `
+require("node:net").connect("/run/agentbox/link.sock").on("connect", () => process.exit(0)).on("error", (error) => {
+  process.stderr.write("it cannot reach a socket of this host: " + error.code + "\\n", () => process.exit(1));
+});
+`,
+  hint: "Run AgentBox on the engine's own host, or use an engine of this one: AGENTBOX_ENGINE=unix:///var/run/docker.sock",
+};
+
 /** Why boxes cannot be made at this engine, whatever the box; undefined when they can. Pure. */
-export function engineProblem({ address, facts }: Engine, ociRuntime?: string): EngineProblem | undefined {
-  if (address.socketPath === undefined)
-    return {
-      reason: `The container engine at ${address.url} is on another host, where this host's files and sockets are not.`,
-      hint: "Use an engine of this host (AGENTBOX_ENGINE=unix:///var/run/docker.sock), or run AgentBox over there.",
-    };
+export function engineProblem(
+  facts: EngineFacts,
+  { ociRuntime, trial }: BoundaryNeeds = {},
+): EngineProblem | undefined {
   if (!facts.hasSeccomp)
     return {
       reason: "The container engine cannot filter system calls (no seccomp).",
       hint: "Use an engine and a kernel with seccomp; every distribution's own has it.",
     };
-  if (facts.kind === "docker" && facts.hasUserNamespaces)
-    return {
-      reason: "This Docker maps users, and a box's user would not own the box's files.",
-      hint: "Use rootless Podman, which maps the box's user to yours, or Docker without userns-remap.",
-    };
+  const unmapped = facts.kind === "docker" && facts.hasUserNamespaces ? mapProblem(facts) : undefined;
+  if (unmapped !== undefined) return unmapped;
   if (ociRuntime !== undefined && !facts.ociRuntimes.includes(ociRuntime))
     return {
       reason: `The container engine knows no runtime named ${ociRuntime}.`,
-      hint: `Register ${ociRuntime} in /etc/docker/daemon.json and restart the engine.`,
+      hint: trial?.hint ?? `Register ${ociRuntime} in /etc/docker/daemon.json and restart the engine.`,
     };
   return undefined;
 }
 
-export async function probeEngine(
-  options: EngineOptions & { readonly ociRuntime?: string | undefined; readonly trial?: Trial | undefined },
-  open: Open,
-): Promise<RuntimeProbe> {
+/** A box's files belong to its user on this host. Who that is inside must be known, and must not be root. */
+function mapProblem({ isRootless, mappedFrom }: EngineFacts): EngineProblem | undefined {
+  if (isRootless)
+    return {
+      reason:
+        "In a rootless Docker only root of a container owns your files, and a box is never root, not even there",
+      hint: "Use rootless Podman, which maps your own user into the box: apt-get install podman uidmap",
+    };
+  if (mappedFrom === undefined)
+    return {
+      reason:
+        "This Docker maps users and groups to different numbers, and a box's user would not own its files",
+      hint: "Let the range of userns-remap begin with the same number in /etc/subuid and /etc/subgid.",
+    };
+  if (process.getuid?.() === 0) return undefined;
+  return {
+    reason:
+      "This Docker maps users (userns-remap), and only root can give files to the users of its containers",
+    hint: "Run the daemon as root, or use rootless Podman.",
+  };
+}
+
+export async function probeEngine(options: EngineOptions & BoundaryNeeds, open: Open): Promise<RuntimeProbe> {
   let engine: Engine;
   try {
     engine = await openEngine(options);
@@ -69,18 +105,21 @@ export async function probeEngine(
       fix: { hint, packages: status === "absent" ? ["podman"] : [] },
     };
   }
-  const { ociRuntime, trial } = options;
-  const problem = engineProblem(engine, ociRuntime) ?? (await tryBox(engine, open, trial));
+  const { ociRuntime } = options;
+  const isFar = engine.address.socketPath === undefined;
+  const trial = options.trial ?? (isFar ? farTrial : undefined);
+  const problem = engineProblem(engine.facts, options) ?? (await tryBox(engine, open, trial));
   if (problem !== undefined) {
     const isUnknown = ociRuntime !== undefined && !engine.facts.ociRuntimes.includes(ociRuntime);
-    const fix = { hint: trial?.hint ?? problem.hint, packages: [] };
+    const fix = { hint: problem.hint, packages: [] };
     return { status: isUnknown ? "absent" : "broken", reason: problem.reason, fix };
   }
   const { kind, version, isRootless } = engine.facts;
+  const tier = tierOf(engine.facts, options.boundary ?? containerBoundary);
   return {
     status: "ready",
     version,
-    detail: `${isRootless ? "rootless " : ""}${kind} ${version} at ${engine.address.url}, proven by starting a box`,
+    detail: `${isRootless ? "rootless " : ""}${kind} ${version} at ${engine.address.url}, tier ${tier}, proven by starting a box`,
   };
 }
 
@@ -90,16 +129,18 @@ async function tryBox(engine: Engine, open: Open, trial?: Trial): Promise<Engine
     // The box's user passes through; nothing in here is worth reading.
     await chmod(root, 0o755);
     await using runtime = await open(engine, join(root, "boxes"));
-    const box = await trialBox(root, trial);
+    const box = await trialBox(root, engine.facts, trial);
     await using _link = await listenOnLink(box);
     try {
       const { exitCode, diagnostics } = await untilEnded(runtime, await runtime.start(box));
-      return exitCode === 0 ? undefined : trialFailed(diagnostics ?? `it ended with ${exitCode}`);
+      return exitCode === 0
+        ? undefined
+        : trialFailed(engine, diagnostics ?? `it ended with ${exitCode}`, trial);
     } finally {
       await runtime.remove(box.name);
     }
   } catch (error) {
-    return trialFailed(messageOf(error));
+    return trialFailed(engine, messageOf(error), trial);
   } finally {
     await removeTree(root);
   }
@@ -115,9 +156,12 @@ async function untilEnded(runtime: Runtime, started: RuntimeStatus): Promise<Run
   return { ...started, diagnostics: "it did not end in time" };
 }
 
-const trialFailed = (said: string): EngineProblem => ({
-  reason: `A trial box did not start: ${said}`,
-  hint: "Look at the engine's own log: journalctl -u docker, or: podman info",
+const trialFailed = ({ address }: Engine, said: string, trial?: Trial): EngineProblem => ({
+  reason:
+    address.socketPath === undefined
+      ? `A trial box at ${address.url} did not start, or found nothing of this host there: ${said}`
+      : `A trial box did not start: ${said}`,
+  hint: trial?.hint ?? "Look at the engine's own log: journalctl -u docker, or: podman info",
 });
 
 async function listenOnLink({ dirs }: RuntimeBox): Promise<AsyncDisposable> {
@@ -131,9 +175,10 @@ async function listenOnLink({ dirs }: RuntimeBox): Promise<AsyncDisposable> {
   };
 }
 
-async function trialBox(root: string, trial?: Trial): Promise<RuntimeBox> {
+async function trialBox(root: string, { mappedFrom }: EngineFacts, trial?: Trial): Promise<RuntimeBox> {
   const uid = process.getuid?.() ?? 0;
-  const owner = uid === 0 ? nobody : { uid, gid: process.getgid?.() ?? uid };
+  const stranger = { uid: nobody.uid + (mappedFrom ?? 0), gid: nobody.gid + (mappedFrom ?? 0) };
+  const owner = uid === 0 ? stranger : { uid, gid: process.getgid?.() ?? uid };
   const at = (part: string): string => join(root, "boxes", "probe", part);
   const dirs = { runtime: at("runtime"), link: at("link"), home: at("home"), workspace: at("workspace") };
   for (const path of Object.values(dirs))
