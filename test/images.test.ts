@@ -1,6 +1,7 @@
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { AgentBoxError } from "../src/base/errors.ts";
 import type { ImageInfo } from "../src/contract/image.ts";
 import type { Core } from "../src/core/context.ts";
 import { buildImage } from "../src/core/images/build-image.ts";
@@ -111,6 +112,36 @@ describe("a box with packages", () => {
   });
 });
 
+describe("a project with a devcontainer.json", () => {
+  const features = (...names: string[]) =>
+    JSON.stringify({
+      features: Object.fromEntries(names.map((name) => [`ghcr.io/devcontainers/features/${name}:1`, {}])),
+    });
+
+  it("has packages in the place of its features, and another image when they change", async () => {
+    const dir = await project("featured");
+    await writeFile(join(dir, ".devcontainer.json"), features("python", "kubectl"));
+    const request = { name: "shop", projectDir: dir, flags: { workspace: { mode: "empty" } } };
+    await expect(createOn(core, request)).rejects.toMatchObject({ code: "image.not_built" });
+    const { image } = await build({ name: "memory" }, { projectDir: dir });
+    expect(image.packages).toEqual(["python3", "python3-pip", "python3-venv"]);
+    const { box, warnings } = await createOn(core, request);
+    expect(box.spec.image).toBe(image.id);
+    expect(warnings).toEqual([expect.stringContaining("features/kubectl:1")]);
+    await writeFile(join(dir, ".devcontainer.json"), features("go"));
+    await expect(createOn(core, { ...request, name: "other" })).rejects.toMatchObject({
+      code: "image.not_built",
+    });
+  });
+
+  it("is not looked at when the manifest names packages of its own", async () => {
+    const dir = await project("own");
+    await writeFile(join(dir, ".devcontainer.json"), JSON.stringify({ image: "debian:12" }));
+    const { image } = await build({ name: "memory", packages: ["jq"] }, { projectDir: dir });
+    expect(image).toMatchObject({ base: "debian", packages: ["jq"] });
+  });
+});
+
 describe("a base without a digest", () => {
   it("is looked up once and pinned: in the project of its manifest, or on this host", async () => {
     const dir = await project();
@@ -139,10 +170,87 @@ command = "/usr/bin/python3"
     const manifest = { file: join(dir, "agentbox.toml"), text };
     const { image } = await build({ packages: ["python3"] }, { projectDir: dir, manifest });
     expect(image.warnings).toEqual([
-      'The MCP server "fetched" is fetched by npx when it starts, so it is not in the image.',
+      'The MCP server "fetched" is fetched by npx when it starts, so it is not in the image. With an exact version it would be: npx -y NAME@1.2.3',
     ]);
     const events = await core.ports.store.listEvents({ type: "image.built", limit: 10 });
     expect(events).toMatchObject([{ data: { id: image.id } }]);
+  });
+});
+
+describe("an MCP server with an exact version", () => {
+  const flags = {
+    ...flagsOf({ name: "memory", packages: [] }),
+    mcp: { servers: { docs: { command: "npx", args: ["-y", "@acme/docs@1.2.3", "--fast"] } } },
+  };
+  const installed = new Set<string>();
+  const tool = (agent: string, version: string) => ({
+    agent,
+    version,
+    source: "npm" as const,
+    digest,
+    bytes: 1,
+    files: 1,
+    installedAtMs: 0,
+  });
+  const serverStore: Core["ports"]["serverStore"] = {
+    async install({ agent, recipe }) {
+      expect(recipe).toEqual({ kind: "npm", package: "@acme/docs", version: "1.2.3" });
+      installed.add(agent);
+      return tool(agent, "1.2.3");
+    },
+    async use(agent, _recipe, version) {
+      if (!installed.has(agent)) throw new AgentBoxError("tool.not_installed", "It is not installed.");
+      return { tool: tool(agent, version!), dir: "/store/docs", program: "node_modules/@acme/docs/run.js" };
+    },
+  };
+
+  it("is fetched by the build, and started in the box from the image", async () => {
+    Object.assign(core.ports, { serverStore });
+    const request = { name: "shop", flags };
+    await expect(createOn(core, request)).rejects.toMatchObject({ code: "image.not_built" });
+    expect(installed.size).toBe(0);
+    const { image } = await buildImage(core, { flags, isFresh: false }, how);
+    expect(image.warnings).toEqual([]);
+    expect(built[0]!.recipe.servers).toEqual([
+      {
+        name: "docs",
+        version: "1.2.3",
+        digest,
+        dir: "/store/docs",
+        program: "node_modules/@acme/docs/run.js",
+        purl: "pkg:npm/%40acme/docs@1.2.3",
+      },
+    ]);
+    const { spec } = (await createOn(core, request)).box;
+    expect(spec.mcp).toEqual([
+      {
+        transport: "stdio",
+        name: "docs",
+        command: "/opt/agentbox/mcp/docs/node_modules/@acme/docs/run.js",
+        args: ["--fast"],
+        env: {},
+      },
+    ]);
+  });
+
+  it("is asked about when a manifest of a repository names it", async () => {
+    const text = `version = 1
+[runtime]
+name = "memory"
+packages = []
+[mcp.servers.docs]
+command = "npx"
+args = ["-y", "@acme/docs@1.2.3"]
+`;
+    const dir = await project("asked");
+    const manifest = { file: join(dir, "agentbox.toml"), text };
+    await expect(buildImage(core, { projectDir: dir, manifest, isFresh: false }, how)).rejects.toMatchObject({
+      code: "trust.required",
+      facts: { requests: ["have @acme/docs@1.2.3 from npm in its image, as the MCP server docs"] },
+    });
+    // The control: without an image nothing is fetched by the host, and nothing asked.
+    const bare = { ...manifest, text: text.replace("packages = []\n", "") };
+    await buildImage(core, { projectDir: dir, manifest: bare, isFresh: false }, how);
   });
 });
 

@@ -9,12 +9,19 @@ import { removeTree } from "../../src/host/files.ts";
 import { run } from "../../src/host/run.ts";
 import { runtimeConformance, withRuntimeContext } from "../../src/ports/runtime.conformance.ts";
 import type { RuntimeModule } from "../../src/ports/runtime.ts";
-import { engineUnavailable, rootlessUser, startDocker, startPodmanRootless } from "../support/engines.ts";
+import {
+  engineUnavailable,
+  remappedRoot,
+  rootlessUser,
+  startDocker,
+  startEngine,
+  startPodmanRootless,
+} from "../support/engines.ts";
 import { itUnless } from "../support/skipping.ts";
 import { bundleScript } from "./bundle.ts";
 
 const abilities = ["processes"];
-const owner = { uid: 100_321, gid: 100_321 };
+const plainOwner = { uid: 100_321, gid: 100_321 };
 const missing = engineUnavailable("docker");
 
 let scratchDir: string;
@@ -24,29 +31,39 @@ beforeAll(async () => {
 });
 afterAll(() => removeTree(scratchDir));
 
-describe("docker, rootful", () => {
-  let module: ReturnType<typeof createDockerModule>;
+/** Where users are mapped, the one that is 1000 inside. */
+const mappedOwner = { uid: remappedRoot + 1000, gid: remappedRoot + 1000 };
 
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    const { socket } = await startDocker();
-    module = createDockerModule({ address: parseEngineUrl(`unix://${socket}`, "the test") });
-  }, 60_000);
+for (const { what, kind, owner } of [
+  { what: "docker, rootful", kind: "docker", owner: plainOwner },
+  { what: "docker, rootful, with users mapped", kind: "docker-remap", owner: mappedOwner },
+  { what: "podman, rootful", kind: "podman", owner: plainOwner },
+] as const) {
+  describe(what, () => {
+    const why = engineUnavailable(kind);
+    let module: RuntimeModule;
 
-  for (const { name, run } of runtimeConformance) {
-    itUnless(missing)(
-      name,
-      () => withRuntimeContext({ module, abilities, owner, node: process.execPath, scratchDir }, run),
-      60_000,
-    );
-  }
-});
+    beforeAll(async () => {
+      if (why !== undefined) return;
+      const { socket } = await startEngine(kind);
+      module = createDockerModule({ address: parseEngineUrl(`unix://${socket}`, "the test") });
+    }, 60_000);
+
+    for (const { name, run } of runtimeConformance) {
+      itUnless(why)(
+        name,
+        () => withRuntimeContext({ module, abilities, owner, node: process.execPath, scratchDir }, run),
+        60_000,
+      );
+    }
+  });
+}
 
 describe("docker, bad input", () => {
   const subject = (module: RuntimeModule) => ({
     module,
     abilities,
-    owner,
+    owner: plainOwner,
     node: process.execPath,
     scratchDir,
   });
@@ -87,6 +104,23 @@ describe("docker, bad input", () => {
           await other.remove({ force: true });
         }
         expect((await runtime.start(box)).phase).toBe("running");
+      });
+    },
+    60_000,
+  );
+});
+
+describe("docker, rootless", () => {
+  itUnless(engineUnavailable("docker-rootless"))(
+    "is refused with a way out, because a box would have to be root in it",
+    async () => {
+      const { socket } = await startEngine("docker-rootless");
+      const address = parseEngineUrl(`unix://${socket}`, "the test");
+      expect((await openEngine({ address })).facts).toMatchObject({ kind: "docker", isRootless: true });
+      expect(await createDockerModule({ address }).probe()).toMatchObject({
+        status: "broken",
+        reason: expect.stringContaining("a box is never root") as string,
+        fix: { hint: expect.stringContaining("rootless Podman") as string },
       });
     },
     60_000,

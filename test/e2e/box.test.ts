@@ -4,17 +4,23 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Stream } from "../../src/client/index.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { isRoot } from "../support/host-facts.ts";
+import { testRuntime } from "../support/test-runtime.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-/** Everything here holds for a root daemon and for an ordinary user's. */
-const users = isRoot
-  ? [
-      { title: "as root", options: {} },
-      { title: "as an ordinary user", options: { user: { uid: 64_222, gid: 64_222 } } },
-    ]
-  : [{ title: "as an ordinary user", options: {} }];
+const asRoot = { title: "as root", options: {} };
+const asOrdinary = (user?: { uid: number; gid: number }) => ({
+  title: "as an ordinary user",
+  options: user === undefined ? {} : { user },
+});
 
-describe.each(users)("a box, $title", ({ options }) => {
+/** Everything here holds for a root daemon and for an ordinary user's; a container engine serves one of them. */
+function findUsers() {
+  if (!isRoot) return [asOrdinary()];
+  if (testRuntime !== undefined) return [testRuntime.user ? asOrdinary(testRuntime.user) : asRoot];
+  return [asRoot, asOrdinary({ uid: 64_222, gid: 64_222 })];
+}
+
+describe.each(findUsers())("a box, $title", ({ options }) => {
   let daemon: TestDaemon;
   let project: string;
   beforeAll(async () => {

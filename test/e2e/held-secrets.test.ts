@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CheckResult } from "../../src/contract/review/check.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
+import { disksOf } from "../support/test-runtime.ts";
 import { codeOf, makeProject, reviewOf, runIn } from "../support/review.ts";
 
 const canary = "canary-held-93d1e0";
@@ -28,7 +29,7 @@ env = "API_TOKEN"
 command = "printf %s \\"$NPM_TOKEN\\" | ${sum.replaceAll('"', '\\"')} > ~/early; sleep 1000"
 [[check]]
 name = "without"
-command = "env | grep TOKEN; ls /run/secrets; test -z \\"$NPM_TOKEN$API_TOKEN\\" && test -z \\"$(ls /run/secrets)\\""
+command = "env | grep TOKEN; find /run/secrets; test -z \\"$NPM_TOKEN$API_TOKEN\\" && test -z \\"$(find /run/secrets -mindepth 1)\\""
 `;
 
 describe("secrets that a box holds", () => {
@@ -61,14 +62,12 @@ describe("secrets that a box holds", () => {
     expect(await sumOf('printf %s "$NPM_TOKEN"')).toBe(digest);
     expect(await sumOf("cat /run/secrets/key")).toBe(digest);
     expect((await runIn(daemon, "holder", "cat ~/early")).stdout.trim()).toBe(digest);
-    expect((await runIn(daemon, "holder", "stat -c %a /run/secrets /run/secrets/key")).stdout).toBe(
-      "700\n600\n",
-    );
+    expect((await runIn(daemon, "holder", "find /run/secrets -printf '%m\\n'")).stdout).toBe("700\n600\n");
   });
 
   it("are on no disk of the host", async () => {
-    const find = (text: string) =>
-      spawnSync("grep", ["-rlsF", text, daemon.home], { encoding: "utf8" }).stdout;
+    const disks = await disksOf(daemon.home);
+    const find = (text: string) => spawnSync("grep", ["-rlsF", text, ...disks], { encoding: "utf8" }).stdout;
     // The control: what is written into the home is found there.
     expect(find(digest)).toContain("early");
     expect(find(canary)).toBe("");
@@ -87,7 +86,7 @@ describe("secrets that a box holds", () => {
   it("are not in the fresh box of a check, nor are the placeholders of others", async () => {
     // The control: the agent's own box has all of them.
     const own =
-      'test -n "$NPM_TOKEN" && test -n "$API_TOKEN" && test -n "$(ls /run/secrets)" && echo x > feature.txt';
+      'test -n "$NPM_TOKEN" && test -n "$API_TOKEN" && test -n "$(find /run/secrets -mindepth 1)" && echo x > feature.txt';
     expect((await runIn(daemon, "holder", own)).code).toBe(0);
     const result = await daemon.cli(["check", "holder", "--json"]);
     const { checks } = JSON.parse(result.stdout) as { checks: CheckResult[] };

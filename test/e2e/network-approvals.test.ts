@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import type { Approval } from "../../src/contract/network/egress.ts";
 import { boxOn, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
 import type { ProgramResult } from "../support/program.ts";
+import { giveTo } from "../support/review.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const box = "asking";
@@ -23,12 +24,7 @@ onNetwork(
       const { daemon, network } = ground;
       const running = curl("http://ask.test/first");
       const asked = await question("ask.test");
-      expect(asked).toMatchObject({
-        host: "ask.test",
-        port: 80,
-        box,
-        program: expect.stringContaining("curl"),
-      });
+      expect(asked).toMatchObject({ host: "ask.test", port: 80, box });
       expect(asked.sentence).toContain("ask.test");
       expect(await network.arrivals()).toEqual([]);
       const listed = await daemon.cli(["approvals"]);
@@ -49,6 +45,19 @@ onNetwork(
       expect(records.map(({ verdict, reason }) => reason ?? verdict)).toEqual(["allow", "not_approved"]);
       const types = (await daemon.client.listEvents({ box, limit: 200 })).events.map(({ type }) => type);
       expect(types).toEqual(expect.arrayContaining(["approval.asked", "approval.answered"]));
+    });
+
+    it("says which program asks, where that is to be had at once", async () => {
+      const { daemon } = ground;
+      // A hint that is left out when finding it would cost too much: on a busy machine not every question has it.
+      const named = await waitFor("a question names its program", async () => {
+        const running = curl("http://ask.test/who");
+        const asked = await question("ask.test");
+        await daemon.client.answerApproval(asked.id, { answer: "deny" });
+        await running;
+        return asked.program;
+      });
+      expect(named).toContain("curl");
     });
 
     it("holds for the box when that was the answer, and for this host and port alone", async () => {
@@ -133,6 +142,7 @@ onNetwork(
     it("holds for the project when that was the answer, and not for another", async () => {
       const { daemon } = ground;
       const [ours, theirs] = ["ours-", "theirs-"].map((prefix) => mkdtempSync(join(daemon.scratch, prefix)));
+      for (const project of [ours!, theirs!]) await giveTo(daemon, project);
       await boxOn(daemon, "project-one", { default: "ask" }, { workspace: { mode: "copy" } }, ours);
       await boxOn(daemon, "project-two", { default: "ask" }, { workspace: { mode: "copy" } }, ours);
       await boxOn(daemon, "project-other", { default: "ask" }, { workspace: { mode: "copy" } }, theirs);

@@ -18,6 +18,7 @@ import {
 import { addresses } from "../support/network.ts";
 import { boxOn, onNetwork, denialsDuring, run, script, withoutProxy } from "../support/network-ground.ts";
 import { runProgram } from "../support/program.ts";
+import { giveTo } from "../support/review.ts";
 
 const box = "clients";
 
@@ -119,7 +120,7 @@ const clients: readonly ClientCase[] = [
     name: "apt",
     missing: needs("apt-get"),
     reach: (host) =>
-      `mkdir -p state/lists/partial cache/archives/partial && echo 'deb [trusted=yes allow-insecure=yes] http://${pick(host, "apt.test")}/files/ ./' > sources.list && apt-get ${aptOptions} -q update && apt-get ${aptOptions} -q download hello-test && ls *.deb`,
+      `mkdir -p state/lists/partial cache/archives/partial && echo 'deb [trusted=yes allow-insecure=yes] http://${pick(host, "apt.test")}/files/ ./' > sources.list && apt-get ${aptOptions} -q update && apt-get ${aptOptions} -q download hello-test && find . -name '*.deb'`,
     marker: /hello-test_1\.0\.0_all\.deb/,
     deniedPort: 80,
     isPersistent: true,
@@ -131,6 +132,7 @@ const clients: readonly ClientCase[] = [
       `java /workspace/Get.java https://${host === "allowed" ? "other.test" : "denied.test"}/x`,
     marker: internet,
     deniedPort: 443,
+    isPersistent: true,
   },
   {
     name: "go",
@@ -198,6 +200,7 @@ onNetwork("clients", (ground) => {
       writeFileSync(join(project, "psql"), join(postgres.bin, "psql"));
     }
     copyFileSync(network.authority, join(project, "authority.pem"));
+    await giveTo(daemon, project);
     const allow = [
       "api.test",
       "git.test",
@@ -263,7 +266,9 @@ onNetwork("clients", (ground) => {
     );
     expect(facts.interfaces).toEqual(["lo"]);
     expect(facts.routes.trim().split("\n")).toHaveLength(1);
-    for (const outcome of facts.direct) expect(outcome).toBe("ENETUNREACH");
+    // No route in words of each kernel; where a box has no IPv6, there is not even an address to come from.
+    for (const outcome of facts.direct)
+      expect(["ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL"]).toContain(outcome);
     expect(await network.arrivals()).toEqual([]);
     // The control: the address answers on the host.
     expect((await network.onHost(["curl", "-sS", `http://${addresses.web}/x`])).code).toBe(0);

@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { asUserArgv, ordinaryUser } from "../support/host-facts.ts";
+import { asUserArgv } from "../support/host-facts.ts";
 import { boxOn, expectDenied, onNetwork, recordsOf, run, script, shell } from "../support/network-ground.ts";
 import { runProgram } from "../support/program.ts";
+import { testRuntime } from "../support/test-runtime.ts";
 
 const box = "inspected";
 
@@ -111,7 +112,7 @@ onNetwork(
         daemon,
         box,
         `head -c ${bytes} /dev/zero | curl -sS -X PUT -T - https://other.test/upload`,
-        60_000,
+        150_000,
       );
       expect(up.stdout).toContain(`"bodyBytes":${bytes}`);
       expect(rssOf(daemon.pid) - before).toBeLessThan(bytes / 2);
@@ -119,7 +120,7 @@ onNetwork(
       expect(record).toMatchObject({ method: "PUT", path: "/upload", status: 200 });
       expect(record?.bytesOut).toBeGreaterThanOrEqual(bytes);
       expect((await network.arrivals()).length).toBeGreaterThan(0);
-    }, 90_000);
+    }, 180_000);
 
     it("is trusted by what the programs of a box are linked with", async () => {
       const { daemon } = ground;
@@ -163,8 +164,8 @@ onNetwork(
       const directory = join(daemon.home, "ca");
       const key = join(directory, "ca.key");
       expect(statSync(key).mode & 0o777).toBe(0o600);
-      expect(statSync(key).uid).toBe(0);
-      const stranger = await runProgram([...asUserArgv(ordinaryUser), "cat", key]);
+      expect(statSync(key).uid).toBe(testRuntime?.user?.uid ?? 0);
+      const stranger = await runProgram([...asUserArgv({ uid: 64_222, gid: 64_222 }), "cat", key]);
       expect(stranger.code).not.toBe(0);
       // Neither the file nor its text is anywhere in the box; the certificate is, as the control.
       const text = readFileSync(key, "utf8").split("\n")[1] ?? "";

@@ -14,6 +14,8 @@ import {
   shell,
   withoutProxy,
 } from "../support/network-ground.ts";
+import { giveTo } from "../support/review.ts";
+import { runtimeConfig } from "../support/test-runtime.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const plain = withoutProxy.join(" ");
@@ -75,6 +77,7 @@ onNetwork("policy", (ground) => {
       join(project, "agentbox.toml"),
       'version = 1\n[workspace]\nmode = "empty"\n[network]\nallow = ["api.test"]\n[[network.rules]]\nhost = "other.test"\nmethods = ["GET"]\n',
     );
+    await giveTo(daemon, project);
     await agree(daemon, project);
     expect(
       (await daemon.cli(["create", "shell", "--name", "explained", "--start"], { cwd: project })).code,
@@ -119,6 +122,7 @@ onNetwork("policy", (ground) => {
     // It can be pasted: a box made from it reaches what was wanted.
     const project = mkdtempSync(join(daemon.scratch, "learned-"));
     writeFileSync(join(project, "agentbox.toml"), `version = 1\n[workspace]\nmode = "empty"\n${stdout}`);
+    await giveTo(daemon, project);
     const checked = await daemon.cli(["validate"], { cwd: project });
     expect(checked.code, checked.stdout + checked.stderr + stdout).toBe(0);
     await agree(daemon, project);
@@ -130,7 +134,8 @@ onNetwork("policy", (ground) => {
 
   it("stays inside the person's own bound", async () => {
     const { daemon, network } = ground;
-    writeFileSync(join(daemon.home, "config.toml"), '[network]\nonly = ["api.test"]\n', { mode: 0o600 });
+    const config = join(daemon.home, "config.toml");
+    writeFileSync(config, `${runtimeConfig}[network]\nonly = ["api.test"]\n`, { mode: 0o600 });
     try {
       await boxOn(daemon, "bounded", { allow: ["api.test", "other.test"] });
       expect((await shell(daemon, "bounded", "curl -sSf http://api.test/x")).code).toBe(0);
@@ -140,7 +145,7 @@ onNetwork("policy", (ground) => {
       );
       expect(await network.arrivals()).toEqual([]);
     } finally {
-      writeFileSync(join(daemon.home, "config.toml"), "", { mode: 0o600 });
+      writeFileSync(config, runtimeConfig, { mode: 0o600 });
     }
   });
 
@@ -182,6 +187,7 @@ onNetwork("policy", (ground) => {
     ]) {
       const project = mkdtempSync(join(daemon.scratch, "bad-"));
       writeFileSync(join(project, "agentbox.toml"), `version = 1\n[network]\nallow = ["${allow}"]\n`);
+      await giveTo(daemon, project);
       const refused = await daemon.cli(["create", "shell", "--name", "too-much", "--start"], {
         cwd: project,
       });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DiskAnswer } from "../../src/contract/api/disk.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
+import { testRuntime } from "../support/test-runtime.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** Where package managers keep what they have fetched. */
@@ -68,7 +69,7 @@ describe("what persists", () => {
       );
     expect(await Promise.all(names.map(hold))).toEqual(names.map((name) => `${name}\n`));
     const inodes = await Promise.all(
-      names.map((name) => inBox(name, "stat -c %d:%i /home/agent/.npm/owner")),
+      names.map((name) => inBox(name, "find /home/agent/.npm/owner -printf %D:%i")),
     );
     expect(new Set(inodes).size).toBe(2);
 
@@ -101,10 +102,11 @@ describe("what persists", () => {
 
   it("is not touched when a box cannot be moved", async () => {
     await make("moving-box");
+    const runtime = testRuntime?.name ?? "bubblewrap";
     const moved = (...args: string[]) => daemon.cli(["move", "moving-box", "--json", ...args]);
     expect((await moved("--runtime", "memory")).stderr).toContain("--yes");
     expect((await moved("--runtime", "bublewrap", "--yes")).stderr).toContain("runtime.unknown");
-    expect((await moved("--runtime", "bubblewrap", "--yes")).code).toBe(2);
+    expect((await moved("--runtime", runtime, "--yes")).code).toBe(2);
     expect((await moved()).code).toBe(2);
     expect((await daemon.client.getBox("moving-box")).box.state.phase).toBe("running");
 
@@ -114,7 +116,7 @@ describe("what persists", () => {
     await daemon.client.stopBox("moving-box", { graceMs: 1_000 });
     expect((await moved("--runtime", "memory")).code).toBe(0);
     expect((await daemon.client.getBox("moving-box")).box.spec.runtime).toBe("memory");
-    expect((await moved("--runtime", "bubblewrap")).code).toBe(0);
+    expect((await moved("--runtime", runtime)).code).toBe(0);
     await daemon.client.startBox("moving-box");
     expect(await inBox("moving-box", "cat /home/agent/mine /workspace/work")).toBe("mine\nwork\n");
     const { box: after } = await daemon.client.getBox("moving-box");

@@ -130,6 +130,8 @@ onVault(
       const reasons = new Set(
         records.map(({ reason, status, isInjected }) => `${reason} ${status} ${isInjected}`),
       );
+      // A request that was on its way when that happened was ended, with the secret in it: on a slow machine there is one.
+      reasons.delete("secret_not_granted undefined true");
       expect([...reasons].toSorted()).toEqual(
         [
           "undefined 200 true",

@@ -77,10 +77,8 @@ onSsh("a key of the host", (ground) => {
     await daemon.kill();
     await waitFor("the agents have ended", async () => (await agentsOf(daemon)).length === 0);
     await daemon.start();
-    const cloned = await waitFor("the box is adopted", async () => {
-      const { stdout } = await shell(daemon, box, cloneFrom(ground, "ssh.test"));
-      return stdout.includes("hello") ? stdout : undefined;
-    });
-    expect(cloned).toBe("hello from the internet\n");
+    await waitFor("the box is adopted", async () => (await daemon.client.getBox(box)).isConnected, 45_000);
+    const cloned = await shell(daemon, box, cloneFrom(ground, "ssh.test"));
+    expect(cloned.stdout, cloned.stderr).toBe("hello from the internet\n");
   });
 });

@@ -3,6 +3,7 @@ import { chmodSync, lchownSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
+import { boxPaths } from "../../src/contract/box.ts";
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from "../support/daemon.ts";
 import { hasProgram, isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { type ProgramResult, runProgram } from "../support/program.ts";
@@ -56,6 +57,11 @@ export function onEachDaemon(
   });
 }
 
+/** Cases about the host alone, the same whatever boxes are made of: they run once, beside the embedded ones. */
+export function hostCases(cases: () => void): void {
+  if (testRuntime === undefined) cases();
+}
+
 /** A running box with an empty workspace. */
 export async function emptyBox(
   { client }: TestDaemon,
@@ -71,6 +77,12 @@ export const inBox = (daemon: TestDaemon, box: string, argv: readonly string[]):
 
 export const shellInBox = (daemon: TestDaemon, box: string, script: string): Promise<ProgramResult> =>
   inBox(daemon, box, ["sh", "-c", script]);
+
+/** For a shell in a box: the number of its supervisor, which differs from runtime to runtime. */
+export const boxdPid = `$(for p in /proc/[0-9]*; do [ "$(tr '\\0' '\\n' < $p/cmdline | sed -n 2p)" = ${boxPaths.boxd} ] && echo "\${p#/proc/}"; done)`;
+
+/** The runtime under test, as the doctor calls it. */
+export const runtimeName = testRuntime?.name ?? "bubblewrap";
 
 /** Runs a JavaScript program that prints one JSON value. */
 export async function nodeInBox<T>(daemon: TestDaemon, box: string, script: string): Promise<T> {

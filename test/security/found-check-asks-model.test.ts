@@ -1,9 +1,10 @@
 /** Found by trying: a check runs what the agent wrote with nobody watching, so the host's model keys are not for it. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { modelHost } from "../../src/contract/model/api.ts";
 import type { CheckResult } from "../../src/contract/review/check.ts";
-import { type TestDaemon, startDaemon } from "../support/daemon.ts";
+import { startDaemon } from "../support/daemon.ts";
 import { makeProject, runIn } from "../support/review.ts";
+import { whyNoBoxes } from "../support/test-runtime.ts";
 
 const ask = `curl -sS http://${modelHost}/anthropic/v1/models`;
 const manifest = `version = 1
@@ -17,13 +18,10 @@ command = ["sh", "-c", "${ask}"]
 `;
 
 describe("a box that only runs checks", () => {
-  let daemon: TestDaemon;
-  beforeAll(async () => {
-    daemon = await startDaemon();
-  });
-  afterAll(() => daemon[Symbol.asyncDispose]());
-
-  it("has no model to ask, and so no key that is used for it", async () => {
+  it("has no model to ask, and so no key that is used for it", async (ctx) => {
+    const missing = await whyNoBoxes();
+    if (missing !== undefined) ctx.skip(missing);
+    await using daemon = await startDaemon();
     const project = await makeProject(daemon, { "README.md": "# Shop\n", "agentbox.toml": manifest });
     const made = await daemon.cli(["create", "--name", "shop"], { cwd: project.dir });
     expect(made.code, made.stderr).toBe(0);

@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { engineUnavailable, gvisorUnavailable, startDocker } from "../support/engines.ts";
 import { onNetwork } from "../support/network-ground.ts";
+import { startOwnDocker } from "../support/own-engine.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { expectSamePolicy, suiteBox } from "./egress-suite.ts";
 
@@ -47,3 +48,31 @@ for (const { runtime, why } of [
     },
   );
 }
+
+const own = missing === undefined ? await startOwnDocker("policy") : undefined;
+
+onNetwork(
+  "egress of a box whose engine is restarted",
+  (ground) => {
+    it("holds before, and after the box was started again on the engine that is back", async (ctx) => {
+      if (own === undefined) {
+        ctx.skip(missing);
+        return;
+      }
+      const { client } = ground.daemon;
+      const phaseOf = async () => (await client.getBox("restarted")).box.state.phase;
+      await expectSamePolicy(ground, "restarted");
+      await own.stop();
+      await own.start();
+      await waitFor("its end is noticed", async () => (await phaseOf()) === "stopped", 30_000);
+      const started = await ground.daemon.cli(["start", "restarted"], { timeoutMs: 60_000 });
+      expect(started.code, started.stderr).toBe(0);
+      await expectSamePolicy(ground, "restarted");
+    }, 180_000);
+  },
+  {
+    env: own === undefined ? {} : { AGENTBOX_ENGINE: `unix://${own.socket}` },
+    prepare: async (ground) =>
+      own === undefined ? undefined : await suiteBox(ground, "restarted", { runtime: { name: "docker" } }),
+  },
+);

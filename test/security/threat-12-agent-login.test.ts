@@ -8,6 +8,7 @@ import { expect, it } from "vitest";
 import { modelHost } from "../../src/contract/model/api.ts";
 import { filesWith, onAgents } from "../support/agents.ts";
 import { shell } from "../support/network-ground.ts";
+import { runtimeConfig } from "../support/test-runtime.ts";
 
 const accessToken = "sk-ant-oat01-canary-of-the-access-token";
 const refreshToken = "sk-ant-ort01-canary-of-the-refresh-token";
@@ -28,9 +29,8 @@ onAgents("a login in the vault", { fixtures: [] }, (ground) => {
     const provider = (name: string, key: string) =>
       `[model.providers.${name}]\napi = "${name}"\nbase_url = "${model.url}"\nkey = "vault:${key}"\n`;
     const { uid, gid } = statSync(config);
-    writeFileSync(config, provider("anthropic", "login/claude") + provider("openai", "work"), {
-      mode: 0o600,
-    });
+    const providers = provider("anthropic", "login/claude") + provider("openai", "work");
+    writeFileSync(config, runtimeConfig + providers, { mode: 0o600 });
     chownSync(config, uid, gid);
     const file = join(daemon.scratch, "credentials.json");
     const claudeAiOauth = { accessToken, refreshToken, expiresAt: Date.now() + 3_600_000, scopes: [] };

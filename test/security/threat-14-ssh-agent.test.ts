@@ -3,39 +3,15 @@
  * servers and nothing else: not the key, not a signature for another server or for anything that is no sign-in, and no
  * say over the agent.
  */
-import { closeSync, mkdirSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { filesWith } from "../support/agents.ts";
+import { searchProcesses } from "../support/canary-search.ts";
 import { boxedProcesses } from "../support/daemon.ts";
-import { isAlive, readEnviron } from "../support/host-facts.ts";
 import { addresses } from "../support/network.ts";
 import { shell } from "../support/network-ground.ts";
 import { agentsOf, boxWithKey, cloneFrom, grantKey, onSsh, signaturesOf } from "../support/ssh-ground.ts";
-
-/** Whether a process's memory has these bytes: all of it that can be read, and nothing of one that has ended. */
-function memoryHas(pid: number, needles: readonly Buffer[]): boolean {
-  if (!isAlive(pid)) return false;
-  const maps = readFileSync(`/proc/${pid}/maps`, "utf8").split("\n");
-  const memory = openSync(`/proc/${pid}/mem`, "r");
-  try {
-    return maps.some((line) => {
-      const [, from = "", to = ""] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
-      if (from === "") return false;
-      const start = Number.parseInt(from, 16);
-      const bytes = Buffer.alloc(Math.min(Number.parseInt(to, 16) - start, 256 << 20));
-      try {
-        const length = readSync(memory, bytes, 0, bytes.length, start);
-        return needles.some((needle) => bytes.subarray(0, length).includes(needle));
-      } catch {
-        // A part that is kept from everybody, such as a guard page.
-        return false;
-      }
-    });
-  } finally {
-    closeSync(memory);
-  }
-}
 
 /** A line from the middle of the key's file, and the secret number itself. */
 function canariesOf(key: string): readonly [string, Buffer] {
@@ -122,16 +98,14 @@ onSsh("a key by way of its agent", (ground) => {
       box,
       `CONTROL=${visible} setsid sleep 600 > /dev/null 2>&1 & echo ${visible} > ~/found`,
     );
-    const pids = boxedProcesses(daemon.home);
-    const found = (needles: readonly Buffer[]) => pids.filter((pid) => memoryHas(pid, needles));
-    expect(found([Buffer.from(visible)])).not.toEqual([]);
-    expect(memoryHas(process.pid, [seed])).toBe(true);
-    expect(found([Buffer.from(text), seed])).toEqual([]);
-    expect(pids.some((pid) => readEnviron(pid).includes(`CONTROL=${visible}`))).toBe(true);
-    expect(pids.flatMap((pid) => readEnviron(pid)).join("\n")).not.toContain(text);
+    // The control: what the other process has in its environment is found, as text and as bytes.
+    for (const known of [`CONTROL=${visible}`, Buffer.from(visible)])
+      expect(searchProcesses(daemon.home, known).found).not.toEqual([]);
+    expect(searchProcesses(daemon.home, text, seed).found).toEqual([]);
     // The agents are no processes of a box.
     expect(await agentsOf(daemon)).not.toEqual([]);
-    expect((await agentsOf(daemon)).filter((pid) => pids.includes(pid))).toEqual([]);
+    const boxed = boxedProcesses(daemon.home);
+    expect((await agentsOf(daemon)).filter((pid) => boxed.includes(pid))).toEqual([]);
 
     const kept = join(daemon.home, "control");
     mkdirSync(kept);

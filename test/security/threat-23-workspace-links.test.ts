@@ -19,7 +19,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { codeOf, makeProject, merge, reviewOf, working } from "../support/review.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { chownTree, emptyBox, type Ground, inBox, onEachDaemon, shellInBox } from "./attack.ts";
+import { chownTree, emptyBox, type Ground, hostCases, inBox, onEachDaemon, shellInBox } from "./attack.ts";
 
 /** Old, so that even a file system that writes access times rarely would write this one. */
 const longAgo = new Date("2020-01-01T00:00:00Z");
@@ -129,78 +129,80 @@ const cases = (ground: Ground): void => {
     expect(wasRead()).toBe(false);
   });
 
-  it("are shown as links, and not followed, by diff, comments, export, checkpoints and merge", async () => {
-    const { daemon } = ground;
-    const project = await makeProject(daemon, { "README.md": "# Shop\n", kept: "kept\n" });
-    const work = `work-${box}`;
-    await working(
-      daemon,
-      project,
-      work,
-      `ln -s ${secret} file; ln -s ${directory} dir; ln -s ../../../../../../../..${secret} up; rm kept; ln -s ${secret} kept; rm README.md; ln -s ${directory} README.md`,
-    );
-    age();
-    const review = await reviewOf(daemon, work);
-    expect(review.changes.map(({ path, newMode }) => `${newMode} ${path}`)).toEqual(
-      ["README.md", "dir", "file", "kept", "up"].map((path) => `120000 ${path}`),
-    );
-    expect(review.dangers.filter(({ kind }) => kind === "symlink")).toHaveLength(5);
-    const [patch, bundle] = [join(daemon.scratch, `${work}.patch`), join(daemon.scratch, `${work}.bundle`)];
-    for (const args of [
-      ["diff", work],
-      ["diff", work, "file"],
-      ["diff", work, "dir/secret"],
-      ["comment", work, "file:1", "what is this?"],
-      ["comment", work, "dir/secret:1", "and this?"],
-      ["comment", work],
-      ["export", work, "--patch", patch],
-      ["export", work, "--bundle", bundle],
-      ["checkpoints", work, "--as", "links"],
-      ["checkpoints", work, "--fork", `${work}-fork`],
-      ["checkpoints", work, "--restore", "base"],
-      ["checkpoints", work, "--restore", "links"],
-    ]) {
-      const { stdout, stderr } = await daemon.cli(args);
-      expect(stdout + stderr, args.join(" ")).not.toContain("host secret");
-    }
-    // A link's text is data: it is what can be seen and commented on.
-    expect(readFileSync(patch, "utf8")).toContain(`+${secret}`);
-    expect((await daemon.client.listComments(work)).map(({ quoted }) => quoted)).toEqual([secret]);
-    // Nor are links followed where a file of the person's is written.
-    const trap = join(daemon.scratch, `${work}.trap`);
-    symlinkSync(secret, trap);
-    await daemon.cli(["export", work, "--patch", trap]);
-    rmSync(trap, { force: true });
+  hostCases(() => {
+    it("are shown as links, and not followed, by diff, comments, export, checkpoints and merge", async () => {
+      const { daemon } = ground;
+      const project = await makeProject(daemon, { "README.md": "# Shop\n", kept: "kept\n" });
+      const work = `work-${box}`;
+      await working(
+        daemon,
+        project,
+        work,
+        `ln -s ${secret} file; ln -s ${directory} dir; ln -s ../../../../../../../..${secret} up; rm kept; ln -s ${secret} kept; rm README.md; ln -s ${directory} README.md`,
+      );
+      age();
+      const review = await reviewOf(daemon, work);
+      expect(review.changes.map(({ path, newMode }) => `${newMode} ${path}`)).toEqual(
+        ["README.md", "dir", "file", "kept", "up"].map((path) => `120000 ${path}`),
+      );
+      expect(review.dangers.filter(({ kind }) => kind === "symlink")).toHaveLength(5);
+      const [patch, bundle] = [join(daemon.scratch, `${work}.patch`), join(daemon.scratch, `${work}.bundle`)];
+      for (const args of [
+        ["diff", work],
+        ["diff", work, "file"],
+        ["diff", work, "dir/secret"],
+        ["comment", work, "file:1", "what is this?"],
+        ["comment", work, "dir/secret:1", "and this?"],
+        ["comment", work],
+        ["export", work, "--patch", patch],
+        ["export", work, "--bundle", bundle],
+        ["checkpoints", work, "--as", "links"],
+        ["checkpoints", work, "--fork", `${work}-fork`],
+        ["checkpoints", work, "--restore", "base"],
+        ["checkpoints", work, "--restore", "links"],
+      ]) {
+        const { stdout, stderr } = await daemon.cli(args);
+        expect(stdout + stderr, args.join(" ")).not.toContain("host secret");
+      }
+      // A link's text is data: it is what can be seen and commented on.
+      expect(readFileSync(patch, "utf8")).toContain(`+${secret}`);
+      expect((await daemon.client.listComments(work)).map(({ quoted }) => quoted)).toEqual([secret]);
+      // Nor are links followed where a file of the person's is written.
+      const trap = join(daemon.scratch, `${work}.trap`);
+      symlinkSync(secret, trap);
+      await daemon.cli(["export", work, "--patch", trap]);
+      rmSync(trap, { force: true });
 
-    const refused = await merge(daemon, work);
-    expect(codeOf(refused)).toBe("merge.danger");
-    for (const mode of ["patch", "squash"]) {
-      const { code, stderr } = await merge(daemon, work, "--mode", mode, "--accept-danger", "symlink");
-      expect(code, stderr).toBe(0);
-      expect(readlinkSync(join(project.dir, "kept"))).toBe(secret);
-      expect((await daemon.cli(["undo", work])).code).toBe(0);
-      expect(project.read("kept")).toBe("kept\n");
-    }
-    expect(wasRead()).toBe(false);
-  });
+      const refused = await merge(daemon, work);
+      expect(codeOf(refused)).toBe("merge.danger");
+      for (const mode of ["patch", "squash"]) {
+        const { code, stderr } = await merge(daemon, work, "--mode", mode, "--accept-danger", "symlink");
+        expect(code, stderr).toBe(0);
+        expect(readlinkSync(join(project.dir, "kept"))).toBe(secret);
+        expect((await daemon.cli(["undo", work])).code).toBe(0);
+        expect(project.read("kept")).toBe("kept\n");
+      }
+      expect(wasRead()).toBe(false);
+    });
 
-  it("of the person's are not written through by a merge", async () => {
-    const { daemon } = ground;
-    const project = await makeProject(daemon, { "README.md": "# Shop\n" });
-    const work = `through-${box}`;
-    await working(daemon, project, work, "mkdir out; echo owned > out/secret; echo owned > new");
-    // What the work calls a directory and a file are links of the person's, not committed.
-    symlinkSync(directory, join(project.dir, "out"));
-    symlinkSync(secret, join(project.dir, "new"));
-    age();
-    for (const mode of ["squash", "patch", "commits"])
-      expect(codeOf(await merge(daemon, work, "--mode", mode)), mode).toBe("merge.dirty");
-    expect(wasRead()).toBe(false);
-    // The control: without them it lands.
-    rmSync(join(project.dir, "out"));
-    rmSync(join(project.dir, "new"));
-    expect((await merge(daemon, work)).code).toBe(0);
-    expect(project.read("out/secret")).toBe("owned\n");
+    it("of the person's are not written through by a merge", async () => {
+      const { daemon } = ground;
+      const project = await makeProject(daemon, { "README.md": "# Shop\n" });
+      const work = `through-${box}`;
+      await working(daemon, project, work, "mkdir out; echo owned > out/secret; echo owned > new");
+      // What the work calls a directory and a file are links of the person's, not committed.
+      symlinkSync(directory, join(project.dir, "out"));
+      symlinkSync(secret, join(project.dir, "new"));
+      age();
+      for (const mode of ["squash", "patch", "commits"])
+        expect(codeOf(await merge(daemon, work, "--mode", mode)), mode).toBe("merge.dirty");
+      expect(wasRead()).toBe(false);
+      // The control: without them it lands.
+      rmSync(join(project.dir, "out"));
+      rmSync(join(project.dir, "new"));
+      expect((await merge(daemon, work)).code).toBe(0);
+      expect(project.read("out/secret")).toBe("owned\n");
+    });
   });
 
   it("are removed as links, by rm, by prune and by a run that ends", async () => {

@@ -94,7 +94,7 @@ const cases = (ground: Ground): void => {
     const { stdout } = await shellInBox(
       daemon,
       "absent-orders",
-      'echo "[$PLANTED]"; ls -d /host-etc service-ran 2>/dev/null',
+      'echo "[$PLANTED]"; find /host-etc service-ran -maxdepth 0 2>/dev/null',
     );
     expect(stdout).toBe("[]\n");
     expect(existsSync(canary)).toBe(false);
@@ -154,7 +154,7 @@ const cases = (ground: Ground): void => {
          printf '#!/bin/sh\\ntouch ${canary} /workspace/hook-ran' > .git/hooks/$h; chmod +x .git/hooks/$h; done
        git config core.fsmonitor "touch ${canary}" && git config core.sshCommand "touch ${canary}" && git config diff.external "touch ${canary}"
        printf '* filter=x\\n' > .gitattributes && git config filter.x.smudge "touch ${canary}"
-       git -c core.fsmonitor= commit -q --allow-empty -m inside; ls hook-ran`,
+       git -c core.fsmonitor= commit -q --allow-empty -m inside; find hook-ran`,
     );
     // The control: inside the box, where it may, the hook does run.
     expect({ code, stdout }).toEqual({ code: 0, stdout: "hook-ran\n" });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { addresses } from "../support/network.ts";
 import { agree, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
+import { giveTo } from "../support/review.ts";
 
 /** Settings that make the tools of a project call home, all of them to a host that nobody allowed. */
 const hostileFiles: Readonly<Record<string, string>> = {
@@ -24,19 +25,20 @@ const hostileFiles: Readonly<Record<string, string>> = {
 const manifest = (network: string): string => `version = 1\n[workspace]\nmode = "copy"\n${network}`;
 
 onNetwork("a hostile repository", (ground) => {
-  const repository = (toml: string): string => {
+  const repository = async (toml: string): Promise<string> => {
     const directory = mkdtempSync(join(ground.daemon.scratch, "hostile-"));
     for (const [file, text] of Object.entries(hostileFiles)) {
       mkdirSync(join(directory, file, ".."), { recursive: true });
       writeFileSync(join(directory, file), text);
     }
     writeFileSync(join(directory, "agentbox.toml"), toml);
+    await giveTo(ground.daemon, directory);
     return directory;
   };
 
   it("reaches nothing it asks for before a person agrees, and that only after", async () => {
     const { daemon, network } = ground;
-    const cwd = repository(manifest('[network]\nallow = ["api.test"]\n'));
+    const cwd = await repository(manifest('[network]\nallow = ["api.test"]\n'));
     const create = ["create", "shell", "--name", "asks-first", "--start"];
     const refused = await daemon.cli(create, { cwd });
     expect(refused.code).not.toBe(0);
@@ -58,7 +60,7 @@ onNetwork("a hostile repository", (ground) => {
 
   it("cannot lead the tools of the project around the policy", async () => {
     const { daemon, network } = ground;
-    const cwd = repository(manifest(""));
+    const cwd = await repository(manifest(""));
     expect((await daemon.cli(["create", "shell", "--name", "settings", "--start"], { cwd })).code).toBe(0);
     expect(await network.arrivals()).toEqual([]);
     const tools = [
@@ -78,12 +80,12 @@ onNetwork("a hostile repository", (ground) => {
     const { daemon, network } = ground;
     const elsewhere = `http://${addresses.web}:80`;
     for (const name of ["HTTP_PROXY", "https_proxy", "ALL_PROXY"]) {
-      const cwd = repository(manifest(`[env]\n${name} = "${elsewhere}"\n`));
+      const cwd = await repository(manifest(`[env]\n${name} = "${elsewhere}"\n`));
       const refused = await daemon.cli(["create", "shell", "--name", "own-proxy", "--start"], { cwd });
       expect(refused.code, name).not.toBe(0);
       expect(refused.stderr, name).toMatch(/agentbox\.toml:5/);
     }
-    const cwd = repository(manifest('[env]\nNOT_A_PROXY = "x"\n'));
+    const cwd = await repository(manifest('[env]\nNOT_A_PROXY = "x"\n'));
     expect((await daemon.cli(["create", "shell", "--name", "own-env", "--start"], { cwd })).code).toBe(0);
     // What a program in the box sets for itself leads nowhere else either.
     const env = `env HTTPS_PROXY=${elsewhere} https_proxy=${elsewhere} SSL_CERT_FILE=/workspace/mine.pem`;

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { asUserArgv, isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { type ProgramResult, runProgram } from "../support/program.ts";
-import { chownTree, eventsOf, type Ground, inBox, onEachDaemon } from "./attack.ts";
+import { chownTree, eventsOf, type Ground, hostCases, inBox, onEachDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {
   let root: string;
@@ -161,58 +161,60 @@ const cases = (ground: Ground): void => {
     expect((await eventsOf(daemon, "trust.granted"))[0]?.data).toMatchObject({ digest });
   });
 
-  it("is asked again when it asks for something else", async () => {
-    const { daemon } = ground;
-    const request = `[[mounts]]\nsource = "${secret}"\ntarget = "/data"\n`;
-    writeManifest(request);
-    await create();
-    const digest = (await eventsOf(daemon, "trust.refused"))[0]!.data["digest"] as string;
-    expect((await create("--trust", digest)).code).toBe(0);
-    await daemon.cli(["rm", "--force", box]);
-    // Controls: the same request is remembered, and what stays inside needs nobody.
-    expect((await create()).code).toBe(0);
-    await daemon.cli(["rm", "--force", box]);
-    writeManifest(`[env]\nINSIDE = "1"\n${request}`);
-    expect((await create()).code).toBe(0);
-    await daemon.cli(["rm", "--force", box]);
+  hostCases(() => {
+    it("is asked again when it asks for something else", async () => {
+      const { daemon } = ground;
+      const request = `[[mounts]]\nsource = "${secret}"\ntarget = "/data"\n`;
+      writeManifest(request);
+      await create();
+      const digest = (await eventsOf(daemon, "trust.refused"))[0]!.data["digest"] as string;
+      expect((await create("--trust", digest)).code).toBe(0);
+      await daemon.cli(["rm", "--force", box]);
+      // Controls: the same request is remembered, and what stays inside needs nobody.
+      expect((await create()).code).toBe(0);
+      await daemon.cli(["rm", "--force", box]);
+      writeManifest(`[env]\nINSIDE = "1"\n${request}`);
+      expect((await create()).code).toBe(0);
+      await daemon.cli(["rm", "--force", box]);
 
-    for (const changed of [
-      request.replace('"/data"', '"/other"'),
-      `${request}access = "write"\n`,
-      request.replace(secret, root),
-      `${request}[[mounts]]\nsource = "~/.ssh"\ntarget = "/keys"\n`,
-      `${request}[env]\nX = { from_host = "HOST_TOKEN" }\n`,
-      `[workspace]\nmode = "mount"\n${request}`,
-    ]) {
-      writeManifest(changed);
-      expect((await create()).code, changed).not.toBe(0);
-      expect((await create("--trust", digest)).code, changed).not.toBe(0);
+      for (const changed of [
+        request.replace('"/data"', '"/other"'),
+        `${request}access = "write"\n`,
+        request.replace(secret, root),
+        `${request}[[mounts]]\nsource = "~/.ssh"\ntarget = "/keys"\n`,
+        `${request}[env]\nX = { from_host = "HOST_TOKEN" }\n`,
+        `[workspace]\nmode = "mount"\n${request}`,
+      ]) {
+        writeManifest(changed);
+        expect((await create()).code, changed).not.toBe(0);
+        expect((await create("--trust", digest)).code, changed).not.toBe(0);
+        expect(await exists()).toBe(false);
+      }
+      expect((await eventsOf(daemon, "trust.refused"))[0]!.data["digest"]).not.toBe(digest);
+    });
+
+    it("shows where a link leads, and asks again when it leads elsewhere", async () => {
+      const { daemon } = ground;
+      const harmless = join(project, "docs");
+      mkdirSync(harmless);
+      writeFileSync(join(harmless, "file"), "harmless");
+      symlinkSync(harmless, join(project, "link"));
+      writeManifest(`[[mounts]]\nsource = "./link"\ntarget = "/data"\n`);
+      if (isRoot && ground.isRootDaemon) await runProgram(["chmod", "-R", "a+rX", root]);
+      const first = await create();
+      const digest = (await eventsOf(daemon, "trust.refused"))[0]!.data["digest"] as string;
+      expect(first.stderr).toContain(harmless);
+      expect((await create("--trust", digest)).code).toBe(0);
+      expect((await inBox(daemon, box, ["cat", "/data/file"])).stdout).toBe("harmless");
+      await daemon.cli(["rm", "--force", box]);
+
+      await runProgram(["ln", "-sfn", secret, join(project, "link")]);
+      expect((await create("--trust", digest)).stderr).toContain("error[trust.digest_mismatch]");
       expect(await exists()).toBe(false);
-    }
-    expect((await eventsOf(daemon, "trust.refused"))[0]!.data["digest"]).not.toBe(digest);
-  });
-
-  it("shows where a link leads, and asks again when it leads elsewhere", async () => {
-    const { daemon } = ground;
-    const harmless = join(project, "docs");
-    mkdirSync(harmless);
-    writeFileSync(join(harmless, "file"), "harmless");
-    symlinkSync(harmless, join(project, "link"));
-    writeManifest(`[[mounts]]\nsource = "./link"\ntarget = "/data"\n`);
-    if (isRoot && ground.isRootDaemon) await runProgram(["chmod", "-R", "a+rX", root]);
-    const first = await create();
-    const digest = (await eventsOf(daemon, "trust.refused"))[0]!.data["digest"] as string;
-    expect(first.stderr).toContain(harmless);
-    expect((await create("--trust", digest)).code).toBe(0);
-    expect((await inBox(daemon, box, ["cat", "/data/file"])).stdout).toBe("harmless");
-    await daemon.cli(["rm", "--force", box]);
-
-    await runProgram(["ln", "-sfn", secret, join(project, "link")]);
-    expect((await create("--trust", digest)).stderr).toContain("error[trust.digest_mismatch]");
-    expect(await exists()).toBe(false);
-    const second = await create();
-    expect(second.stderr).toContain("error[trust.required]");
-    expect(second.stderr).toContain(secret);
+      const second = await create();
+      expect(second.stderr).toContain("error[trust.required]");
+      expect(second.stderr).toContain(secret);
+    });
   });
 
   it("does not turn a harmless directory that was trusted into another one later", async () => {

@@ -2,9 +2,19 @@
  * Threat 31: the guard lives in the prison. Nothing in a box decides: whatever is killed, replaced or written there, the
  * policy is outside, and the box loses its way out rather than gaining one.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
-import { boxOn, onNetwork, recordsOf, script, shell } from "../support/network-ground.ts";
+import { boxPaths } from "../../src/contract/box.ts";
+import { boxOn, onNetwork, recordsOf, run, script, shell } from "../support/network-ground.ts";
 import { waitFor } from "../support/wait-for.ts";
+
+/** The supervisor, which is the box's proxy and resolver too; its number differs from runtime to runtime. */
+const findBoxd = `
+const fs = require("node:fs"), attempt = (action) => { try { return action(); } catch (error) { return error.code; } };
+const words = (pid, file) => String(attempt(() => fs.readFileSync("/proc/" + pid + "/" + file, "utf8"))).split("\\0");
+const pids = fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name)).map(Number);
+const boxd = pids.find((pid) => words(pid, "cmdline")[1] === "${boxPaths.boxd}");`;
 
 onNetwork("tampering in the box", (ground) => {
   it("finds nothing to write: not the socket's directory, not the trust store, not the resolver", async () => {
@@ -23,7 +33,8 @@ onNetwork("tampering in the box", (ground) => {
       "ip route add default dev lo",
       "nft flush ruleset",
       "unshare --net true && unshare --user --net ip link set lo up && false",
-      "sysctl -w net.ipv4.ip_forward=1",
+      // Some versions of it succeed where they may not write.
+      "sysctl -w net.ipv4.ip_forward=1 && grep -qx 1 /proc/sys/net/ipv4/ip_forward",
     ];
     for (const attempt of attempts)
       expect((await shell(daemon, "tamper", attempt)).code, attempt).not.toBe(0);
@@ -65,16 +76,47 @@ onNetwork("tampering in the box", (ground) => {
     await boxOn(daemon, "no-guard", { allow: ["api.test"] });
     expect((await shell(daemon, "no-guard", "curl -sSf http://api.test/x")).code).toBe(0);
     await network.forget();
-    await shell(
-      daemon,
-      "no-guard",
-      "kill -STOP 2; kill -9 2; curl -sS -m 3 http://api.test/after; curl -sS -m 3 http://denied.test/after",
-    );
+    await run(daemon, "no-guard", [
+      "node",
+      "-e",
+      `${findBoxd}
+       fs.writeFileSync("/workspace/boxd", String(boxd));
+       for (const signal of ["SIGSTOP", "SIGKILL"]) process.kill(boxd, signal);
+       for (const name of ["api.test", "denied.test"]) require("node:child_process").spawnSync("curl", ["-sS", "-m", "3", "http://" + name + "/after"]);`,
+    ]);
+    const { paths } = await daemon.client.getBox("no-guard");
+    // The control: it was found, and it was not the box's first process, which nobody inside can end.
+    expect(Number(readFileSync(join(paths.workspace, "boxd"), "utf8"))).toBeGreaterThan(1);
     await waitFor(
       "the box has ended",
       async () => (await daemon.client.getBox("no-guard")).box.state.phase !== "running",
     );
     expect((await network.arrivals()).filter(({ kind }) => kind === "http")).toEqual([]);
+  });
+
+  it("holds nothing that decides: no token, no name of a host, and no other place to listen", async () => {
+    const { daemon } = ground;
+    await boxOn(daemon, "reader", { allow: ["api.test"] });
+    const seen = await script<{ texts: string; names: string[]; writes: Record<string, string> }>(
+      daemon,
+      "reader",
+      `${findBoxd}
+       const files = ["box.json", "sealed", "token", "policy.json"].map((name) => attempt(() => fs.readFileSync("/run/agentbox/" + name, "utf8")));
+       const texts = [words(boxd, "environ"), words(boxd, "cmdline"), words(1, "environ"), words(1, "cmdline"), files].flat().join("\\n");
+       const listen = (path) => new Promise((done) => require("node:net").createServer().on("error", (error) => done(error.code)).listen(path, () => done("listening")));
+       const write = async (path) => [path, [attempt(() => fs.unlinkSync(path)), await listen(path)].join(" ")];
+       (async () => { const writes = Object.fromEntries([await write("/run/agentbox/link.sock"), await write("/run/agentbox/second.sock"), await write("/tmp/own.sock")]);
+         console.log(JSON.stringify({ texts, names: words(boxd, "environ").filter(Boolean).map((word) => word.split("=")[0]).sort(), writes })); process.exit(0); })();`,
+    );
+    // The controls: what was read is boxd's, and where the box may write it can listen.
+    expect(seen.texts).toContain("HTTP_PROXY");
+    expect(seen.writes["/tmp/own.sock"]).toBe("ENOENT listening");
+    // bubblewrap adds where it starts.
+    expect(seen.names.filter((name) => name !== "PWD")).toEqual(["HOME", "LANG", "PATH", "TERM", "USER"]);
+    expect(seen.texts).not.toMatch(/token|bearer|password|api\.test/i);
+    for (const place of ["/run/agentbox/link.sock", "/run/agentbox/second.sock"])
+      expect(seen.writes[place], place).toMatch(/^E[A-Z]+ E[A-Z]+$/);
+    expect((await shell(daemon, "reader", "curl -sSf http://api.test/x")).code).toBe(0);
   });
 
   it("says who it is by its socket, not by what it says", async () => {

@@ -2,7 +2,7 @@
  * Threat 32 in containers: a probe inside boxes of each engine runtime looks for capabilities, devices, places that can
  * be written, sockets, switches of the kernel and calls that escapes are made from; the engine is asked for the same.
  */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
@@ -101,6 +101,7 @@ describe.each(places)("the probe in $runtime on $engine", ({ runtime, engine: ki
     const user = kind === "podman-rootless" ? { user: rootlessUser } : {};
     daemon = await startDaemon({ ...user, env: { AGENTBOX_ENGINE: `unix://${engine.socket}` } });
     await emptyBox(daemon, "probed", { runtime: { name: runtime } });
+    await emptyBox(daemon, "beside", { runtime: { name: runtime } });
     findings = await nodeInBox<Findings>(daemon, "probed", probe);
   }, 90_000);
   afterAll(() => daemon?.[Symbol.asyncDispose](), 60_000);
@@ -147,20 +148,103 @@ describe.each(places)("the probe in $runtime on $engine", ({ runtime, engine: ki
   });
 
   itUnless(why)("is what the engine says it is, and nobody's root on the host", async () => {
-    const { text: list } = await engineRequest(engine.socket, "GET", "/v1.41/containers/json");
-    const found = JSON.parse(list) as { Id: string; Labels: Record<string, string> }[];
-    const { Id } = found.find(({ Labels }) => Labels["agentbox.box"] === "probed")!;
-    const { text } = await engineRequest(engine.socket, "GET", `/v1.41/containers/${Id}/json`);
-    const { HostConfig, Config, State } = JSON.parse(text) as EngineView;
+    const { HostConfig, Config, State } = await viewOf(engine, "probed");
     expect(HostConfig).toMatchObject({ Privileged: false, ReadonlyRootfs: true, NetworkMode: "none" });
     expect(HostConfig.CapAdd ?? []).toEqual([]);
     expect(HostConfig.Devices ?? []).toEqual([]);
     expect([HostConfig.PidMode, HostConfig.UTSMode]).not.toContain("host");
     expect(Config.User).not.toMatch(/^(0|root)?(:|$)/);
-    const owner = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${State.Pid}/status`, "utf8"))?.[1];
-    expect(Number(owner)).toBeGreaterThanOrEqual(1000);
+    expect(Number(uidOf(State.Pid))).toBeGreaterThanOrEqual(1000);
+  });
+
+  itUnless(why)("gains nothing from a program that is root's for whoever starts it", async () => {
+    // SECURITY: the control waits for a password that never comes, and is ended.
+    const ordinary = asUserArgv(ordinaryUser).filter((argument) => argument !== "--no-new-privs");
+    const outside = await runProgram([...ordinary, process.execPath, "-e", startSetuid]);
+    const inside = await nodeInBox<SetuidAnswer>(there(), "probed", startSetuid);
+    expect((JSON.parse(outside.stdout) as SetuidAnswer).effective).toBe(0);
+    expect(inside.own).toBeGreaterThanOrEqual(1000);
+    expect(inside.effective).toBe(inside.own);
+  });
+
+  itUnless(why)("is a stranger to the next box and to the host's processes", async () => {
+    const [mine, theirs] = [await viewOf(engine, "probed"), await viewOf(engine, "beside")];
+    const pids = [mine.State.Pid, theirs.State.Pid, process.pid];
+    const { guarantees } = (await there().client.getBox("probed")).box.isolation;
+    const isEnforced = (name: string) => guarantees.some((one) => one.name === name && one.isEnforced);
+    const names = ["mnt", "net", "ipc", "uts"];
+    // gVisor's kernel is a process beside the host's, in a user namespace of its own; the box's are known to it alone.
+    names.push(ownKernel ? "user" : "pid");
+    if (isEnforced("user namespace")) names.push("user");
+    if (isEnforced("cgroup namespace") && !ownKernel) names.push("cgroup");
+    for (const name of names)
+      expect(new Set(pids.map((pid) => readlinkSync(`/proc/${pid}/ns/${name}`))).size, name).toBe(3);
+    // A root daemon's boxes have users of their own; a person's boxes are that person's, and gVisor is nobody.
+    if (ownKernel) expect(uidOf(mine.State.Pid)).toBe("65534");
+    else if (kind === "docker") expect(uidOf(mine.State.Pid)).not.toBe(uidOf(theirs.State.Pid));
+    const answers = await nodeInBox<string[]>(
+      there(),
+      "probed",
+      `const kill = (pid) => { try { process.kill(pid, 9); return "reached"; } catch (error) { return error.code; } };
+       const child = require("node:child_process").spawn("sleep", ["60"]);
+       console.log(JSON.stringify([child.pid, ${theirs.State.Pid}, ${there().pid}].map(kill)));`,
+    );
+    // The control: what is its own it ends.
+    expect(answers).toEqual(["reached", "ESRCH", "ESRCH"]);
+    expect((await inBox(there(), "beside", ["true"])).code).toBe(0);
+  });
+
+  itUnless(why)("reads no file of the host's, by any way to its root", async () => {
+    const directory = mkdtempSync("/tmp/abx-canary-");
+    const path = join(directory, "canary");
+    writeFileSync(path, "canary", { mode: 0o644 });
+    try {
+      const read = (file: string) =>
+        nodeInBox<string>(
+          there(),
+          "probed",
+          `let text; try { text = require("node:fs").readFileSync(${JSON.stringify(file)}, "utf8"); } catch (error) { text = error.code; } console.log(JSON.stringify(text));`,
+        );
+      expect(readFileSync(path, "utf8")).toBe("canary");
+      expect(await read("/etc/hostname")).toBe("probed\n");
+      const { home, scratch } = there();
+      for (const file of [path, `/proc/self/root/..${path}`, home, scratch])
+        expect(await read(file), file).toBe("ENOENT");
+      // gVisor lets nobody through there, whatever is behind it.
+      expect(await read(`/proc/1/root${path}`)).toMatch(ownKernel ? /^EACCES$/ : /^ENOENT$/);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 });
+
+/** \`passwd\` is root's for whoever starts it, and waits; its rights are read while it does. */
+const startSetuid = `
+const child = require("node:child_process").spawn("passwd", { stdio: ["pipe", "ignore", "ignore"] });
+const read = () => {
+  const status = require("node:fs").readFileSync("/proc/" + child.pid + "/status", "utf8");
+  if (!/^Name:\\tpasswd$/m.test(status)) return setTimeout(read, 20);
+  const [, own, effective] = /^Uid:\\t(\\d+)\\t(\\d+)/m.exec(status);
+  console.log(JSON.stringify({ own: Number(own), effective: Number(effective) }));
+  child.stdin.destroy();
+  child.kill("SIGKILL");
+};
+child.on("spawn", read);`;
+
+interface SetuidAnswer {
+  readonly own: number;
+  readonly effective: number;
+}
+
+const uidOf = (pid: number): string | undefined =>
+  /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+
+async function viewOf({ socket }: StartedEngine, box: string): Promise<EngineView> {
+  const { text: list } = await engineRequest(socket, "GET", "/v1.41/containers/json");
+  const found = JSON.parse(list) as { Id: string; Labels: Record<string, string> }[];
+  const { Id } = found.find(({ Labels }) => Labels["agentbox.box"] === box)!;
+  return JSON.parse((await engineRequest(socket, "GET", `/v1.41/containers/${Id}/json`)).text) as EngineView;
+}
 
 type Answers = Record<string, number>;
 

@@ -11,7 +11,7 @@ import { asUserArgv, hasProgram, isRoot, ordinaryUser } from "../support/host-fa
 import { agree } from "../support/network-ground.ts";
 import { runProgram } from "../support/program.ts";
 import { makeCanary, mustCli, setSecret } from "../support/vault-ground.ts";
-import { chownTree, type Ground, onEachDaemon, shellInBox } from "./attack.ts";
+import { chownTree, type Ground, nodeInBox, onEachDaemon, shellInBox } from "./attack.ts";
 
 const stranger = { uid: 54_321, gid: 54_321 };
 const canary = makeCanary();
@@ -45,6 +45,9 @@ async function makeVault(daemon: TestDaemon): Promise<void> {
   await mustCli(daemon, ["vault", "grant", "token", "--box", "holding"]);
   await daemon.client.startBox("holding");
 }
+
+/** As statfs(2) knows it. */
+const tmpfs = 0x01_02_19_94;
 
 const cases = (ground: Ground): void => {
   const daemonUser = () => (ground.isRootDaemon || !isRoot ? process.getuid!() : ordinaryUser.uid);
@@ -102,8 +105,9 @@ const cases = (ground: Ground): void => {
     const inside = await shellInBox(
       daemon,
       "holding",
-      `ls ${daemon.home}/vault 2>&1; ls -a /run/agentbox 2>&1`,
+      `find ${daemon.home}/vault 2>&1; find /run/agentbox 2>&1`,
     );
+    expect(inside.stdout).toMatch(/vault.*: No such file/);
     expect(inside.stdout).not.toMatch(/master|vault\.json|key$/m);
   });
 
@@ -117,17 +121,18 @@ const cases = (ground: Ground): void => {
 
   it("are of the box alone where it holds the value: another box of the daemon sees its own", async () => {
     const { daemon } = ground;
-    const { stdout } = await shellInBox(
+    const held = await nodeInBox<{ mode: number; isOwn: boolean; type: number }>(
       daemon,
       "holding",
-      "stat -c '%a %U' /run/secrets/token; stat -f -c %T /run/secrets",
+      `const fs = require("node:fs"), { mode, uid } = fs.statSync("/run/secrets/token");
+       console.log(JSON.stringify({ mode: mode & 0o7777, isOwn: uid === process.getuid(), type: fs.statfsSync("/run/secrets").type }));`,
     );
-    expect(stdout).toMatch(/^600 \S+\ntmpfs\n$/);
+    expect(held).toEqual({ mode: 0o600, isOwn: true, type: tmpfs });
     await daemon.client.createBox({ name: "beside", flags: { workspace: { mode: "empty" } } });
     const beside = await shellInBox(
       daemon,
       "beside",
-      "ls -A /run/secrets 2>/dev/null; cat /run/secrets/token 2>&1",
+      "find /run/secrets -mindepth 1 2>/dev/null; cat /run/secrets/token 2>&1",
     );
     expect(beside.stdout).not.toContain(rotated);
     expect(beside.stdout).toMatch(/No such file/);

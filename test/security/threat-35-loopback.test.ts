@@ -2,12 +2,15 @@
  * Threat 35: a proxy on loopback that every user of the machine can use. The gate's proxy is on the loopback of one box:
  * it is not on the host's, not in another box, and its socket is closed to everybody else.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { asUserArgv, ordinaryUser } from "../support/host-facts.ts";
 import { boxOn, expectDenied, onNetwork, run, shell } from "../support/network-ground.ts";
 import { runProgram } from "../support/program.ts";
+
+/** Of nobody here: no daemon, no engine and no box is this user's. */
+const strangerUser = { uid: 54_321, gid: 54_321 };
 
 const dial = (socket: string): string =>
   `require("node:net").connect(${JSON.stringify(socket)}).on("connect", () => { console.log("connected"); process.exit(); }).on("error", (error) => console.log(error.code))`;
@@ -59,23 +62,24 @@ onNetwork(
       const directory = join(daemon.home, "boxes/rich/link");
       const socket = join(directory, "link.sock");
       expect(readdirSync(directory)).toContain("link.sock");
-      const stranger = await runProgram([...asUserArgv(ordinaryUser), process.execPath, "-e", dial(socket)]);
-      expect(stranger.stdout.trim()).toBe("EACCES");
-      // The box of another box's user is a stranger too: each has a uid of its own.
+      const dialAs = async (user: { uid: number; gid: number }): Promise<string> =>
+        (await runProgram([...asUserArgv(user), process.execPath, "-e", dial(socket)])).stdout.trim();
+      expect(await dialAs(strangerUser)).toBe("EACCES");
       const owners = await Promise.all(
-        ["rich", "poor"].map(async (box) => (await daemon.client.getBox(box)).box.owner.uid),
+        ["rich", "poor"].map(async (box) => (await daemon.client.getBox(box)).box.owner),
       );
-      expect(new Set(owners).size).toBe(2);
-      const neighbour = { uid: owners[1] ?? 0, gid: owners[1] ?? 0 };
-      const other = await runProgram([...asUserArgv(neighbour), process.execPath, "-e", dial(socket)]);
-      expect(other.stdout.trim()).toBe("EACCES");
-      const own = await runProgram([
-        ...asUserArgv({ uid: owners[0] ?? 0, gid: owners[0] ?? 0 }),
-        process.execPath,
-        "-e",
-        dial(socket),
-      ]);
-      expect(own.stdout.trim()).toBe("connected");
+      // The control: it is the box's own user's.
+      expect(await dialAs(owners[0]!)).toBe("connected");
+      const person = statSync(daemon.home).uid;
+      if (person !== 0) {
+        // A person's boxes are that person's, and strangers to each other by their namespaces alone.
+        expect(owners.map(({ uid }) => uid)).toEqual([person, person]);
+        return;
+      }
+      // The box of another box's user is a stranger too: each has a uid of its own.
+      expect(owners[1]!.uid).not.toBe(owners[0]!.uid);
+      expect(await dialAs(ordinaryUser)).toBe("EACCES");
+      expect(await dialAs(owners[1]!)).toBe("EACCES");
     });
   },
   {

@@ -20,10 +20,9 @@ import { type Script, nextStep } from "../model/script.ts";
 import { type ScriptedModel, startScriptedModel } from "../model/scripted-model.ts";
 import { writeFileAndRun } from "../model/write-file-and-run.ts";
 import { type TestDaemon, type TestDaemonOptions, startDaemon } from "./daemon.ts";
-import { whyNoBubblewrap } from "./host-facts.ts";
 import { giveAgent, whyNoAgent } from "./installed-agents.ts";
 import { type ProgramOptions, type ProgramResult, runProgram } from "./program.ts";
-import { runtimeConfig } from "./test-runtime.ts";
+import { runtimeConfig, testRuntime, whyNoBoxes } from "./test-runtime.ts";
 import { waitFor } from "./wait-for.ts";
 
 /** What the daemon sends to the model, and no box may ever hold. */
@@ -56,7 +55,7 @@ async function whyNoGround({ agents = [], user }: AgentGroundOptions): Promise<s
     const missing = await whyNoAgent(agent);
     if (missing !== undefined) return missing;
   }
-  return whyNoBubblewrap(user);
+  return whyNoBoxes(user);
 }
 
 /** Runs the cases with one daemon and one model for all of them. */
@@ -95,11 +94,12 @@ export function onAgents(
 }
 
 async function openGround(options: AgentGroundOptions): Promise<AgentGround & AsyncDisposable> {
+  const user = options.user ?? testRuntime?.user;
   let script: Script = writeFileAndRun();
   const model = await startScriptedModel({ script: (conversation) => nextStep(script, conversation) });
   const daemon = await startDaemon({ ...options, env: { [keyVariable]: testKey, ...options.env } });
   writeConfig(daemon, model, options.config);
-  for (const agent of options.agents ?? []) await giveAgent(daemon, agent, options.user);
+  for (const agent of options.agents ?? []) await giveAgent(daemon, agent, user);
   for (const agent of options.fixtures ?? []) await giveFixture(daemon, agent);
   return {
     daemon,
@@ -107,7 +107,7 @@ async function openGround(options: AgentGroundOptions): Promise<AgentGround & As
     play(next) {
       script = next;
     },
-    project: (files = {}) => makeProject(daemon, files, options.user),
+    project: (files = {}) => makeProject(daemon, files, user),
     async [Symbol.asyncDispose]() {
       await daemon[Symbol.asyncDispose]();
       await model[Symbol.asyncDispose]();
@@ -128,8 +128,11 @@ export function writeConfig({ home }: TestDaemon, { url }: { readonly url: strin
 
 export async function giveFixture(daemon: TestDaemon, agent: string): Promise<void> {
   const fixtures = join(repository, "test/fixtures/agents");
-  mkdirSync(join(daemon.home, "agents"), { recursive: true, mode: 0o700 });
-  cpSync(join(fixtures, `${agent}.toml`), join(daemon.home, "agents", `${agent}.toml`));
+  const directory = join(daemon.home, "agents");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  cpSync(join(fixtures, `${agent}.toml`), join(directory, `${agent}.toml`));
+  const { uid, gid } = statSync(daemon.home);
+  for (const path of [directory, join(directory, `${agent}.toml`)]) chownSync(path, uid, gid);
   const { code, stderr } = await daemon.cli(["agents", "add", agent, "--from", join(fixtures, agent)]);
   if (code !== 0) throw new Error(`agents add ${agent} ended with ${code}: ${stderr}`);
 }

@@ -3,9 +3,11 @@
  * of every process in a box, and all that the daemon writes and says. Each search counts what it read, because a search
  * that sees nothing finds nothing.
  */
+import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, readSync, readlinkSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { boxedProcesses, type TestDaemon } from "./daemon.ts";
+import { attempt, memoryFileOf, sandboxesOf, sandboxMemory } from "./gvisor-processes.ts";
 
 export interface SearchResult {
   readonly searched: number;
@@ -14,7 +16,9 @@ export interface SearchResult {
 }
 
 /** The forms in which a value is written: as it is, escaped, encoded at any alignment, and in wide characters. */
-function formsOf(value: string): readonly Buffer[] {
+function formsOf(value: string | Buffer): readonly Buffer[] {
+  // Bytes are a key itself, which has one form.
+  if (typeof value !== "string") return [value];
   const raw = Buffer.from(value);
   const aligned = [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), raw]).toString("base64");
@@ -38,7 +42,7 @@ class Search {
   #searched = 0;
   #bytes = 0;
 
-  constructor(values: readonly string[]) {
+  constructor(values: readonly (string | Buffer)[]) {
     this.#forms = values.flatMap(formsOf);
   }
 
@@ -50,15 +54,6 @@ class Search {
 
   get result(): SearchResult {
     return { searched: this.#searched, bytes: this.#bytes, found: [...this.#found] };
-  }
-}
-
-/** What is gone or not readable has nothing in it for anybody else either. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
   }
 }
 
@@ -74,7 +69,8 @@ function searchMemory(search: Search, pid: number): void {
   try {
     for (const line of maps.split("\n")) {
       const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
-      if (from === undefined) continue;
+      // A sandbox's memory is searched as a file: through its maps, looking at a hole would fill it.
+      if (from === undefined || line.includes(sandboxMemory)) continue;
       const end = BigInt(`0x${to}`);
       for (let at = BigInt(`0x${from}`); at < end; at += BigInt(pieceBytes - overlapBytes)) {
         const size = Number(end - at < BigInt(pieceBytes) ? end - at : BigInt(pieceBytes));
@@ -90,10 +86,23 @@ function searchMemory(search: Search, pid: number): void {
 const nameOf = (pid: number): string =>
   (attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? "").replaceAll("\0", " ").slice(0, 60);
 
-/** Memory, environment, command line and open files of every process in a box of this home. */
-export function searchProcesses(home: string, ...values: readonly string[]): SearchResult {
+/** The memory of all programs of a gVisor box, and the files that lie in it. */
+function searchSandboxMemory(search: Search, pid: number, where: string): void {
+  const memory = memoryFileOf(pid);
+  if (memory === undefined) return;
+  // The file is a gigabyte of holes with the memory in between: tar knows how to leave holes out.
+  const argv = ["--create", "--sparse", "--dereference", "--file=-", `--directory=${dirname(memory)}`];
+  const { stdout } = spawnSync("tar", [...argv, basename(memory)], { maxBuffer: 2 ** 31 });
+  search.look(`${where} of ${pid} (${nameOf(pid)})`, stdout);
+}
+
+/** Memory, environment and command line of every process in a box of this home. */
+export function searchProcesses(home: string, ...values: readonly (string | Buffer)[]): SearchResult {
   const search = new Search(values);
-  for (const pid of boxedProcesses(home)) {
+  const boxed = boxedProcesses(home);
+  const sandboxes = sandboxesOf(boxed);
+  for (const pid of sandboxes) searchSandboxMemory(search, pid, "memory");
+  for (const pid of [...boxed, ...sandboxes]) {
     for (const file of ["environ", "cmdline"]) {
       const bytes = attempt(() => readFileSync(`/proc/${pid}/${file}`));
       if (bytes !== undefined) search.look(`${file} of ${pid} (${nameOf(pid)})`, bytes);
@@ -127,7 +136,9 @@ export function searchDisk(home: string, ...values: readonly string[]): SearchRe
 export function searchBoxFiles(home: string, ...values: readonly string[]): SearchResult {
   const search = new Search(values);
   const namespaces = new Set<string>();
-  for (const pid of boxedProcesses(home)) {
+  const boxed = boxedProcesses(home);
+  for (const pid of sandboxesOf(boxed)) searchSandboxMemory(search, pid, "files in memory");
+  for (const pid of boxed) {
     const namespace = attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
     if (namespace === undefined || namespaces.has(namespace)) continue;
     namespaces.add(namespace);

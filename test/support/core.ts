@@ -28,6 +28,7 @@ import type { Connections } from "../../src/ports/connections.ts";
 import type { Forges } from "../../src/ports/forge.ts";
 import type { Vault } from "../../src/ports/vault.ts";
 import { openBoxLogs } from "../../src/services/box-logs/index.ts";
+import { openCaches } from "../../src/services/caches/index.ts";
 import { openLinks } from "../../src/services/link/index.ts";
 import { openStorage } from "../../src/services/storage/index.ts";
 import { openWorkspaces } from "../../src/services/workspace/index.ts";
@@ -133,6 +134,7 @@ export async function openTestCore(
     agents?: Readonly<Record<string, AgentEntry>>;
     models?: ModelGateway;
     toolStore?: ToolStore;
+    serverStore?: Pick<ToolStore, "install" | "use">;
     images?: Images;
     vault?: Vault;
     connections?: Connections;
@@ -171,7 +173,9 @@ export async function openTestCore(
       forges: options.forges ?? noForges,
       modelKeys: new ModelKeys(() => undefined),
       toolStore: options.toolStore ?? emptyToolStore,
+      serverStore: options.serverStore ?? emptyToolStore,
       images: options.images ?? noImages,
+      caches: openCaches({ dir: join(host.dir, "caches"), isRoot: false, clock: host.clock }),
       workspaces: openWorkspaces({ isRoot: false, userHome: join(host.dir, "home"), agentboxHome: host.dir }),
       links: openLinks({ ids: systemIds, clock: systemClock, logger: silentLogger }),
       gate: closedGate,

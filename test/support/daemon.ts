@@ -167,10 +167,12 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     };
     child.stdout?.on("data", keep);
     child.stderr?.on("data", keep);
-    await waitFor(`the daemon on ${home} answers`, async () => {
+    const isAnswering = async () => {
       if (child.exitCode !== null) throw new Error(`The daemon ended with ${child.exitCode}:\n${log}`);
       return existsSync(socket) && (await client.info().catch(() => undefined)) !== undefined;
-    });
+    };
+    // On a new home it makes its authority first, for Java too; on a busy machine that takes a while.
+    await waitFor(`the daemon on ${home} answers`, isAnswering, 45_000);
   };
   const signal = async (name: NodeJS.Signals) => {
     child.kill(name);
@@ -209,11 +211,13 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
       try {
         // A daemon that a test killed comes back once, because only it can remove its boxes.
         if (child.exitCode !== null || child.signalCode !== null) await start();
-        for (const box of await client.listBoxes())
+        const boxes = await client.listBoxes();
+        for (const box of boxes)
           await client.removeBox(box.name, { force: true }).catch((error: { code?: string }) => {
             // A run that has ended removes its own box, perhaps just now.
             if (error.code !== "box.not_found") throw error;
           });
+        if (options.env?.["AGENTBOX_ENGINE"] === undefined) expectTestRuntime(boxes);
         await signal("SIGTERM");
         await waitFor(`no process of ${home} is left`, () => leftovers(home).length === 0, 10_000);
       } catch (error) {
@@ -238,6 +242,15 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
     throw error;
   }
   return daemon;
+}
+
+/** A test that writes a config of its own could lose the runtime under test, and would pass without having looked at it. */
+function expectTestRuntime(boxes: readonly { readonly name: string; readonly runtime: string }[]): void {
+  const strays = boxes.filter(({ runtime }) => runtime !== (testRuntime?.name ?? runtime));
+  if (strays.length > 0)
+    throw new Error(
+      `Made in another runtime: ${strays.map((box) => `${box.name} in ${box.runtime}`).join()}`,
+    );
 }
 
 /** Last resort, so that a failing test does not disturb the next: ends by pid what belongs to this home alone. */

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-export type EngineKind = "docker" | "podman" | "podman-rootless";
+export type EngineKind = "docker" | "docker-remap" | "docker-rootless" | "podman" | "podman-rootless";
 
 export interface StartedEngine {
   readonly kind: EngineKind;

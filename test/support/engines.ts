@@ -28,6 +28,8 @@ export const rootlessUser = isRoot ? ordinaryUser : { uid: process.getuid!(), gi
 
 const neededPrograms: Readonly<Record<EngineKind, readonly string[]>> = {
   docker: ["dockerd", "containerd", "runc"],
+  "docker-remap": ["dockerd", "containerd", "runc", "unshare"],
+  "docker-rootless": ["dockerd", "containerd", "runc", "rootlesskit", "newuidmap", "setpriv", "unshare"],
   podman: ["podman", "conmon", "runc"],
   "podman-rootless": ["podman", "conmon", "newuidmap", "slirp4netns", "setpriv", "unshare", "runc"],
 };
@@ -44,7 +46,7 @@ export function engineUnavailable(kind: EngineKind): string | undefined {
 export const gvisorUnavailable = (): string | undefined =>
   engineUnavailable("docker") ?? (hasProgram("runsc") ? undefined : "not installed: runsc");
 
-interface Launch {
+export interface Launch {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -52,7 +54,7 @@ interface Launch {
 /** What gVisor is registered with: its own network stack with nothing but loopback, and host sockets it may open. */
 const runscArguments = ["--network=none", "--host-uds=open"];
 
-function launchDocker(directory: string, socket: string): Launch {
+export function launchDocker(directory: string, socket: string): Launch {
   const runsc = ["/usr/bin/runsc", "/usr/local/bin/runsc"].find((path) => existsSync(path));
   const runtimes = runsc === undefined ? {} : { runsc: { path: runsc, runtimeArgs: runscArguments } };
   writeFileSync(join(directory, "daemon.json"), JSON.stringify({ runtimes }));
@@ -72,19 +74,65 @@ function launchDocker(directory: string, socket: string): Launch {
   return { argv, env: {} };
 }
 
+/** Which user of this host root is in containers of the engine that maps users. */
+export const remappedRoot = 300_000;
+
+/** The same, with `userns-remap`. */
+function launchDockerRemap(directory: string, socket: string): Launch {
+  const { argv, env } = launchDocker(directory, socket);
+  return { argv: [...withRange(directory, "daemon", remappedRoot), ...argv, "--userns-remap=daemon"], env };
+}
+
+/** An ordinary user's, as dockerd-rootless.sh starts it, but without a network for its containers. */
+function launchDockerRootless(directory: string, socket: string, user: { uid: number; gid: number }): Launch {
+  const [home, run] = makePlaces(directory, user);
+  const name = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .find((line) => line.split(":")[2] === `${user.uid}`);
+  const { argv } = launchDocker(directory, socket);
+  // What is a link into the host's own would be a reason to refuse to start.
+  const script = 'rm -f /run/docker /run/containerd /run/xtables.lock; exec "$0" "$@"';
+  const inside = ["rootlesskit", "--net=host", "--copy-up=/etc", "--copy-up=/run", "sh", "-c", script];
+  const docker = [...argv, "--rootless", "--storage-driver=vfs"];
+  const range = withRange(directory, name?.split(":")[0] ?? user.uid, 700_000);
+  return {
+    argv: [...range, ...asEngineUser(user), ...inside, ...docker],
+    env: { HOME: home, XDG_RUNTIME_DIR: run },
+  };
+}
+
+/** newuidmap is set-uid: without the way to more rights that this user's own shell has, it could not work. */
+const asEngineUser = (user: { uid: number; gid: number }): readonly string[] =>
+  asUserArgv(user).filter((argument) => argument !== "--no-new-privs");
+
+function makePlaces(
+  directory: string,
+  user: { uid: number; gid: number } | undefined,
+): readonly [string, string] {
+  const places = [join(directory, "home"), join(directory, "run")] as const;
+  for (const place of places) {
+    mkdirSync(place, { mode: 0o700 });
+    if (user) chownSync(place, user.uid, user.gid);
+  }
+  return places;
+}
+
+/** A range of ids for its containers, seen by this engine alone: the host's own /etc/subuid stays as it is. */
+function withRange(directory: string, user: string | number, first: number): readonly string[] {
+  for (const name of ["subuid", "subgid"]) writeFileSync(join(directory, name), `${user}:${first}:65536\n`);
+  const script = 'mount --bind "$0/subuid" /etc/subuid && mount --bind "$0/subgid" /etc/subgid && exec "$@"';
+  return ["unshare", "--mount", "--propagation", "slave", "sh", "-c", script, directory];
+}
+
 /** A control group of this engine's own, so that it can be removed with it. */
-const cgroupParent = (directory: string): string => `/${directory.split("/").pop()}`;
+export const cgroupParent = (directory: string): string => `/${directory.split("/").pop()}`;
 
 function launchPodman(
   directory: string,
   socket: string,
   user: { uid: number; gid: number } | undefined,
 ): Launch {
-  const [home, run] = [join(directory, "home"), join(directory, "run")];
-  for (const place of [home, run]) {
-    mkdirSync(place, { mode: 0o700 });
-    if (user) chownSync(place, user.uid, user.gid);
-  }
+  const [home, run] = makePlaces(directory, user);
   const conf = join(directory, "containers.conf");
   // crun refuses machines that have both versions of control groups mounted; runc does not.
   const runtime = existsSync("/sys/fs/cgroup/cgroup.controllers") && hasProgram("crun") ? "crun" : "runc";
@@ -104,27 +152,28 @@ function launchPodman(
   ];
   const env = { HOME: home, XDG_RUNTIME_DIR: run, CONTAINERS_CONF: conf };
   if (!user) return { argv: service, env };
-  // A range of ids for its containers, seen by this engine alone: the host's own /etc/subuid stays as it is.
-  for (const name of ["subuid", "subgid"]) writeFileSync(join(directory, name), `${user.uid}:700000:65536\n`);
-  const script = 'mount --bind "$0/subuid" /etc/subuid && mount --bind "$0/subgid" /etc/subgid && exec "$@"';
-  // newuidmap is set-uid: without the way to more rights that this user's own shell has, it could not work.
-  const asUser = asUserArgv(user).filter((argument) => argument !== "--no-new-privs");
-  const inNamespace = ["unshare", "--mount", "--propagation", "slave", "sh", "-c", script, directory];
-  return { argv: [...inNamespace, ...asUser, ...service], env };
+  return { argv: [...withRange(directory, user.uid, 700_000), ...asEngineUser(user), ...service], env };
 }
 
-const isAnswering = async (socket: string): Promise<boolean> =>
+export const isAnswering = async (socket: string): Promise<boolean> =>
   existsSync(socket) && (await engineRequest(socket, "GET", "/_ping").catch(() => undefined))?.status === 200;
+
+const launches: Readonly<Record<EngineKind, (directory: string, socket: string) => Launch>> = {
+  docker: launchDocker,
+  "docker-remap": launchDockerRemap,
+  "docker-rootless": (directory, socket) => launchDockerRootless(directory, socket, rootlessUser),
+  podman: (directory, socket) => launchPodman(directory, socket, undefined),
+  "podman-rootless": (directory, socket) => launchPodman(directory, socket, rootlessUser),
+};
 
 async function launch(kind: EngineKind): Promise<StartedEngine> {
   // Short, because the path of a unix socket below it must fit in 108 bytes.
   const directory = mkdtempSync("/tmp/abx-e-");
-  const user = kind === "podman-rootless" ? rootlessUser : undefined;
+  const user = kind.endsWith("-rootless") ? rootlessUser : undefined;
   chmodSync(directory, 0o755);
   if (user) chownSync(directory, user.uid, user.gid);
   const socket = join(directory, "e.sock");
-  const { argv, env } =
-    kind === "docker" ? launchDocker(directory, socket) : launchPodman(directory, socket, user);
+  const { argv, env } = launches[kind](directory, socket);
   const log = openSync(join(directory, "log"), "a");
   const child = spawn(argv[0]!, argv.slice(1), {
     // Its own process group, which outlives the test process that asked first.

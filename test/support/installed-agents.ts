@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { agents } from "../../src/agents/index.ts";
 import { readLock, withLocked, writeLock, emptyLock } from "../../src/contract/lock-file.ts";
 import { type TestDaemon, startDaemon } from "./daemon.ts";
-import { whyNoBubblewrap } from "./host-facts.ts";
 import { runProgram } from "./program.ts";
+import { whyNoBoxes } from "./test-runtime.ts";
 
 /** Which agents the tests use: `all`, or names with commas. One unless told, so that `npm test` stays short. */
 const wanted = process.env["AGENTBOX_TEST_AGENTS"] ?? "claude";
@@ -32,7 +32,7 @@ function kept(agent: string): string {
 
 /** Why this agent cannot be tested here, or undefined when it can. It is installed on the way. */
 export async function whyNoAgent(agent: string): Promise<string | undefined> {
-  const missing = await whyNoBubblewrap();
+  const missing = await whyNoBoxes();
   if (missing !== undefined) return missing;
   if (!isWanted(agent)) return `AGENTBOX_TEST_AGENTS does not name ${agent}`;
   if (existsSync(kept(agent))) return undefined;
@@ -45,7 +45,9 @@ async function install(agent: string): Promise<string | undefined> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter((entry) => entry[1] !== undefined),
   ) as Record<string, string>;
-  await using daemon = await startDaemon({ env });
+  // As this user, whoever the runtime under test needs: the environment and what is kept are this user's.
+  const user = { uid: process.getuid!(), gid: process.getgid!() };
+  await using daemon = await startDaemon({ env, user });
   const { code, stderr } = await daemon.cli(["agents", "add", agent], { env, timeoutMs: installTimeoutMs });
   if (code !== 0) return `${agent} cannot be installed: ${stderr.trim()}`;
   const staged = mkdtempSync(join(cacheDir(), ".new-"));

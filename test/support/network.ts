@@ -9,12 +9,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { build } from "esbuild";
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from "./daemon.ts";
-import { hasProgram, isRoot, whyNoBubblewrap } from "./host-facts.ts";
+import { hasProgram, isRoot } from "./host-facts.ts";
 import type { Credentials } from "./internet/credentialed.ts";
 import type { Zone } from "./internet/dns.ts";
 import type { Arrival } from "./internet/log.ts";
 import type { InternetRequest } from "./internet/main.ts";
 import { type ProgramResult, runProgram } from "./program.ts";
+import { whyNoBoxes } from "./test-runtime.ts";
 
 /** Addresses for documentation, and those to which a leak would go. All of them are the test's own here. */
 export const addresses = {
@@ -104,7 +105,7 @@ export async function whyNoNetwork(): Promise<string | undefined> {
     "two",
   ]);
   if (trial.code !== 0) return `network namespaces cannot be used here: ${trial.stderr.trim()}`;
-  return whyNoBubblewrap();
+  return whyNoBoxes();
 }
 
 /** One process in a namespace, and the questions it answers. */

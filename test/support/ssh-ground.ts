@@ -9,6 +9,7 @@ import { type SshServer, startSshServer, whyNoSshServer } from "./internet-serve
 import { makeGitSite } from "./internet-sites.ts";
 import { addresses } from "./network.ts";
 import { agree, type NetworkGround, onNetwork, recordsOf } from "./network-ground.ts";
+import { giveTo } from "./review.ts";
 import { waitFor } from "./wait-for.ts";
 
 export interface SshGround extends NetworkGround {
@@ -63,6 +64,7 @@ export function onSsh(title: string, cases: (ground: SshGround) => void, command
       writeFileSync(join(daemon.scratch, ".ssh/known_hosts"), known);
       keyFile = join(daemon.scratch, "deploy-key");
       writeFileSync(keyFile, server.key, { mode: 0o600 });
+      for (const path of [".ssh", "deploy-key"]) await giveTo(daemon, join(daemon.scratch, path));
       const kept = await daemon.cli(["vault", "set", "deploy", "--kind", "ssh-key", "--from-file", keyFile]);
       expect(kept.code, kept.stderr).toBe(0);
     }, 60_000);
@@ -96,6 +98,7 @@ export async function boxWithKey(
     "",
   ];
   writeFileSync(join(project, "agentbox.toml"), manifest.join("\n"));
+  await giveTo(daemon, project);
   await agree(daemon, project);
   const made = await daemon.cli(["create", "shell", "--name", name, "--start"], { cwd: project });
   expect(made.code, made.stderr).toBe(0);

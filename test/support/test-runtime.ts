@@ -57,3 +57,8 @@ export async function engineEnv(): Promise<Readonly<Record<string, string>>> {
   if (testRuntime.why !== undefined) throw new Error(testRuntime.why);
   return { AGENTBOX_ENGINE: `unix://${(await startEngine(testRuntime.engine)).socket}` };
 }
+
+/** Where the daemon and, where boxes are containers, the engine keep what they write. */
+export async function disksOf(home: string): Promise<readonly string[]> {
+  return testRuntime === undefined ? [home] : [home, (await startEngine(testRuntime.engine)).directory];
+}

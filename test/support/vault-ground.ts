@@ -7,6 +7,7 @@ import type { EgressRecord } from "../../src/contract/network/egress.ts";
 import type { TestDaemon } from "./daemon.ts";
 import { agree, type NetworkGround, onNetwork, recordsOf } from "./network-ground.ts";
 import type { ProgramResult } from "./program.ts";
+import { giveTo } from "./review.ts";
 import { waitFor } from "./wait-for.ts";
 
 /** A value that no test writes down, with signs that look different in a URL. */
@@ -82,6 +83,7 @@ export async function mustCli(
 export async function boxOf(daemon: TestDaemon, name: string, manifest: string): Promise<string> {
   const project = mkdtempSync(join(daemon.scratch, `${name}-`));
   writeFileSync(join(project, "agentbox.toml"), `version = 1\n${manifest}`);
+  await giveTo(daemon, project);
   await agree(daemon, project);
   await mustCli(daemon, ["create", "shell", "--name", name, "--start"], { cwd: project });
   return name;
