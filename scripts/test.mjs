@@ -1,7 +1,7 @@
 // `npm test [-- filter]`: unit tests first, then those that start programs, then those with real boxes. Every test that did
 // not run is listed by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
-// AGENTBOX_TEST_ENGINES=all installs the container engines that some tests start for themselves, and runs the suites of the
-// box, the gate and the vault in Docker, rootless Podman and gVisor as well.
+// AGENTBOX_TEST_ENGINES=all installs the container engines that some tests start for themselves, and runs what depends on the
+// runtime in Docker, rootless Podman and gVisor as well; with AGENTBOX_TEST_WHOLE=1, all suites of the box, gate and vault.
 //
 //   --no-skips-except FILE   a skip that FILE does not name (lines "test name | reason") is a failure
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -107,23 +107,33 @@ for (const programs of wantedPrograms) {
   if (!isInstalled) console.log(`${reason}\nTests that need them are skipped.\n`);
 }
 
-/** Side by side: each has an engine of its own, and waits for it most of the time. */
 const containers = ["docker", "podman", "gvisor"];
-const projects = values.project ?? [
-  "unit",
-  "programs",
-  "system",
-  ...(process.env.AGENTBOX_TEST_ENGINES === "all" ? containers : []),
+/** One after the other; what is side by side in a stage mostly waits, for boxes and for engines. */
+const stages = [
+  [["unit"]],
+  [["programs"]],
+  [
+    ["system", "agents"],
+    ["engines", ...containers],
+  ],
 ];
+const isWanted = (project) =>
+  values.project?.includes(project) ??
+  (!containers.includes(project) || process.env.AGENTBOX_TEST_ENGINES === "all");
+
+async function runLane(lane, directory) {
+  const reports = [];
+  for (const project of lane) reports.push(await runProject(project, directory));
+  return reports;
+}
 
 const directory = mkdtempSync(join(tmpdir(), "agentbox-test-"));
 const reports = [];
 try {
-  const isContainer = (project) => containers.includes(project);
-  for (const project of projects.filter((one) => !isContainer(one)))
-    reports.push(await runProject(project, directory));
-  const inContainers = projects.filter(isContainer).map((project) => runProject(project, directory));
-  reports.push(...(await Promise.all(inContainers)));
+  for (const lanes of stages) {
+    const wanted = lanes.map((lane) => lane.filter(isWanted));
+    reports.push(...(await Promise.all(wanted.map((lane) => runLane(lane, directory)))).flat());
+  }
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
