@@ -113,8 +113,8 @@ const stages = [
   [["unit"]],
   [["programs"]],
   [
-    ["system", "agents"],
-    ["engines", ...containers],
+    ["system"],
+    ["engines", ...containers, "agents"],
   ],
 ];
 const isWanted = (project) =>
