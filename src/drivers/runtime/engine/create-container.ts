@@ -34,13 +34,17 @@ export async function createContainer(
   try {
     return await make(name);
   } catch (error) {
-    if (engineStatus(error) !== 409) throw createFailure(error, box);
+    if (!isNameTaken(error)) throw createFailure(error, box);
     await refuseForeign(client, name, box);
     return make(`${name}-${installation.id}`).catch((again: unknown) => {
       throw createFailure(again, box);
     });
   }
 }
+
+/** Podman says it without a status where only its storage still knows the name, after something was cut off. */
+const isNameTaken = (error: unknown): boolean =>
+  engineStatus(error) === 409 || /the container name \S+ is already in use/.test(messageOf(error));
 
 /** The settings go in the body alone: said plainly, the client would repeat all of them in the address. */
 const create = async (client: Docker, name: string, body: ContainerBody): Promise<string> => {

@@ -1,4 +1,5 @@
 /** Says whether an engine can make boxes here, by making one with every setting of a real start. */
+import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -179,7 +180,9 @@ async function trialBox(root: string, { mappedFrom }: EngineFacts, trial?: Trial
   const uid = process.getuid?.() ?? 0;
   const stranger = { uid: nobody.uid + (mappedFrom ?? 0), gid: nobody.gid + (mappedFrom ?? 0) };
   const owner = uid === 0 ? stranger : { uid, gid: process.getgid?.() ?? uid };
-  const at = (part: string): string => join(root, "boxes", "probe", part);
+  // A name of its own each time: a trial that was cut off must not stand in the way of every later one.
+  const name = `probe-${randomBytes(4).toString("hex")}`;
+  const at = (part: string): string => join(root, "boxes", name, part);
   const dirs = { runtime: at("runtime"), link: at("link"), home: at("home"), workspace: at("workspace") };
   for (const path of Object.values(dirs))
     await ensureDirectory(path, { mode: path === dirs.runtime ? 0o700 : 0o755 });
@@ -189,5 +192,5 @@ async function trialBox(root: string, { mappedFrom }: EngineFacts, trial?: Trial
   await chmod(script, 0o644);
   // Stand-ins: whether Node itself can be reached is for each start to say.
   const tools = { node: trial === undefined ? "/bin/true" : process.execPath, boxd: dirs.home };
-  return { name: "probe", owner, dirs, tools, mounts: [], resources: { required: [] } };
+  return { name, owner, dirs, tools, mounts: [], resources: { required: [] } };
 }
