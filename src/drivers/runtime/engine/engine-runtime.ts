@@ -27,6 +27,8 @@ import { prepare, removePreparations } from "./preparation.ts";
 import { createSecretsVolume, removeSecretsVolume } from "./secrets-volume.ts";
 import { usageFromStats } from "./usage.ts";
 
+/** How long an engine takes to say that something has ended whose processes are gone. */
+const endingMs = 3_000;
 /** Below this, uids belong to the host's own services. */
 const firstBoxUid = 1000;
 
@@ -199,13 +201,24 @@ export class EngineRuntime implements Runtime {
 
   async #kill(found: Found): Promise<void> {
     if (found.phase === "stopped") return;
-    const container = this.#options.engine.client.getContainer(found.id);
     // A kernel of the box's own delivers signals itself, and cannot while it is frozen: the engine would wait for it.
     const hasOwnKernel = this.#options.ociRuntime !== undefined;
     if (hasOwnKernel) await this.#thaw(found);
-    await container.kill({ signal: "SIGKILL" }).catch(ignoreStopped);
+    await this.#signal(found, "SIGKILL");
     if (!hasOwnKernel) await this.#thaw(found);
     await this.#untilStopped(found, 10_000);
+  }
+
+  /**
+   * Every engine has words of its own for a signal that meets the end (gVisor: its control server refuses the
+   * connection). Whatever it says, what has ended meanwhile did what was asked for.
+   */
+  async #signal(found: Found, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+    try {
+      await this.#options.engine.client.getContainer(found.id).kill({ signal }).catch(ignoreStopped);
+    } catch (error) {
+      if (!(await this.#untilStopped(found, endingMs))) throw error;
+    }
   }
 
   async #untilStopped({ id, name }: Found, timeoutMs: number): Promise<boolean> {
@@ -225,9 +238,8 @@ export class EngineRuntime implements Runtime {
         const found = await this.#containers.find(name);
         if (found === undefined) return;
         if (found.phase !== "stopped" && graceMs > 0) {
-          const container = this.#options.engine.client.getContainer(found.id);
           await this.#thaw(found);
-          await container.kill({ signal: "SIGTERM" }).catch(ignoreStopped);
+          await this.#signal(found, "SIGTERM");
           await this.#untilStopped(found, graceMs);
         }
         const now = await this.#containers.inspect(found.id, name);
