@@ -109,14 +109,7 @@ for (const programs of wantedPrograms) {
 
 const containers = ["docker", "podman", "gvisor"];
 /** One after the other; what is side by side in a stage mostly waits, for boxes and for engines. */
-const stages = [
-  [["unit"]],
-  [["programs"]],
-  [
-    ["system"],
-    ["engines", ...containers, "agents"],
-  ],
-];
+const stages = [[["unit"]], [["programs"]], [["system"], ["engines", ...containers, "agents"]]];
 const isWanted = (project) =>
   values.project?.includes(project) ??
   (!containers.includes(project) || process.env.AGENTBOX_TEST_ENGINES === "all");
