@@ -125,6 +125,8 @@ test("the size is that of whoever came or resized last, and readers do not count
   const script = "trap 'stty size' WINCH; stty size; while :; do read x && stty size; done";
   await box.link.startSession("sized", terminal("bash", "-c", script));
   const viewer = await attach("sized", { cols: 100, rows: 30 });
+  // A shell that waits for a line runs its traps when the line is there.
+  viewer.stream.write(Buffer.from("\n"));
   await viewer.saw("30 100");
   await attach("sized", { cols: 50, rows: 10, readOnly: true });
   viewer.stream.send({ type: "resize", cols: 120, rows: 40 });
