@@ -1,12 +1,11 @@
 import { release } from "node:os";
 import type { EscapeReport } from "../contract/api/doctor.ts";
-import { type SeccompProfile, seccompProfile } from "../drivers/runtime/engine/seccomp-profile.ts";
-import { type ArgumentTest, type CallRule, callRules } from "../drivers/runtime/forbidden-calls.ts";
-
-interface Call {
-  readonly name: string;
-  readonly args: readonly number[];
-}
+import {
+  isAllowedByProfile,
+  type SeccompProfile,
+  seccompProfile,
+} from "../drivers/runtime/engine/seccomp-profile.ts";
+import { type Call, type CallRule, callRules, isAllowedByRules } from "../drivers/runtime/forbidden-calls.ts";
 
 /** Ways out of the kernel that no version number is asked about, because a box cannot get as far as the flaw. */
 const closedCalls = [
@@ -38,27 +37,3 @@ export function examineCalls(
     return { ...about, verdict: "unknown", detail, hint: "Use the runtime gvisor, or update the kernel." };
   });
 }
-
-/** What the kernel would do with the embedded runtime's filter: the first rule that applies decides. */
-function isAllowedByRules(rules: readonly CallRule[], { name, args }: Call): boolean {
-  const first = rules.find(
-    ({ syscall, when }) => syscall === name && when.every((test) => holds(test, args)),
-  );
-  return first === undefined || first.verdict.kind === "allow";
-}
-
-function holds(test: ArgumentTest, args: readonly number[]): boolean {
-  const value = args[test.arg] ?? 0;
-  if ("is" in test) return value === test.is;
-  if ("hasAnyOf" in test) return (value & test.hasAnyOf) !== 0;
-  return (test.mask === undefined ? value : value & test.mask) !== test.isNot;
-}
-
-/** What an engine makes of a profile: refused, unless one of its rules lets it through. */
-const isAllowedByProfile = ({ syscalls }: SeccompProfile, { name, args }: Call): boolean =>
-  syscalls.some(
-    ({ names, action, args: tests = [] }) =>
-      action === "SCMP_ACT_ALLOW" &&
-      names.includes(name) &&
-      tests.every(({ index, value, valueTwo }) => ((args[index] ?? 0) & value) >>> 0 === valueTwo >>> 0),
-  );

@@ -1,17 +1,18 @@
 /** `doctor --fix`: gVisor is registered with the engine after a yes, and nothing else of its configuration is touched. */
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { DoctorReport } from "../../src/contract/api/doctor.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { gvisorUnavailable } from "../support/engines.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { type OwnEngine, startOwnDocker } from "../support/own-engine.ts";
+import { describeUnless } from "../support/skipping.ts";
 
 const why = gvisorUnavailable();
 const config = { labels: ["team=shop"], "max-concurrent-downloads": 2 };
 const text = JSON.stringify(config);
 
-describe.skipIf(why !== undefined)(`doctor --fix${why === undefined ? "" : ` (${why})`}`, () => {
+describeUnless(why)("doctor --fix", () => {
   let engine: OwnEngine;
   let daemon: TestDaemon;
   const backup = () => `${engine.configFile}.before-agentbox`;

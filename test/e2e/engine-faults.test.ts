@@ -1,13 +1,14 @@
 /** What goes wrong at a container engine: said with a code and a way out, and nothing half-made is left. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { type EngineProxy, startEngineProxy } from "../support/engine-proxy.ts";
 import { engineRequest } from "../support/engine-request.ts";
 import { engineUnavailable } from "../support/engines.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { type OwnEngine, startOwnDocker } from "../support/own-engine.ts";
+import { describeUnless } from "../support/skipping.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const why = engineUnavailable("docker");
@@ -19,7 +20,7 @@ interface Said {
   readonly hint: string;
 }
 
-describe.skipIf(why !== undefined)(`faults of an engine${why === undefined ? "" : ` (${why})`}`, () => {
+describeUnless(why)("faults of an engine", () => {
   let engine: OwnEngine;
   let proxy: EngineProxy;
   let daemon: TestDaemon;
@@ -110,6 +111,20 @@ describe.skipIf(why !== undefined)(`faults of an engine${why === undefined ? "" 
       await expectWorks();
     });
   }
+
+  it("a signal that ends the box and is answered with a failure has done what it was for", async () => {
+    await daemon.client.createBox({
+      name: "met",
+      flags: { runtime: { name: "docker" }, workspace: { mode: "empty" } },
+    });
+    proxy.cutAt({ method: "POST", path: /\/kill\b/, moment: "after" });
+    const stopped = await daemon.cli(["stop", "met"], { timeoutMs: 50_000 });
+    expect(proxy.isCut()).toBe(true);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    expect(await phases()).toEqual({ met: "stopped" });
+    await daemon.client.removeBox("met", { force: true });
+    await expectNothing();
+  });
 
   it("an engine that is away is said so before anything is made, and back it is used again", async () => {
     await proxy.goAway();
@@ -269,7 +284,7 @@ describe.skipIf(why !== undefined)(`faults of an engine${why === undefined ? "" 
   }
 });
 
-describe.skipIf(why !== undefined)("an engine that is too old", () => {
+describeUnless(why)("an engine that is too old", () => {
   it("is refused with what it speaks and what is needed", async () => {
     const engine = await startOwnDocker("old");
     await using proxy = await startEngineProxy(engine.socket);

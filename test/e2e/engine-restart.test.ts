@@ -1,17 +1,18 @@
 /** A container engine that ends, crashes or is restarted under running boxes: what is said about them stays true. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { type EngineProxy, startEngineProxy } from "../support/engine-proxy.ts";
 import { engineUnavailable } from "../support/engines.ts";
 import { isAlive } from "../support/host-facts.ts";
 import { type OwnEngine, startOwnDocker } from "../support/own-engine.ts";
+import { describeUnless } from "../support/skipping.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const why = engineUnavailable("docker");
 
 for (const keepsBoxes of [false, true]) {
   const how = keepsBoxes ? "keeps its containers (live-restore)" : "ends its containers with itself";
-  describe.skipIf(why !== undefined)(`an engine that ${how}`, () => {
+  describeUnless(why)(`an engine that ${how}`, () => {
     let engine: OwnEngine;
     let proxy: EngineProxy;
     let daemon: TestDaemon;

@@ -2,7 +2,7 @@
  * Container engines for tests: started when the first test asks, one of a kind for the whole run, in a directory of
  * its own; the global set-up stops them by pid and leaves no mount, control group or file behind.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { runscName, runscRegistration } from "../../src/contract/gvisor-registration.ts";
 import { engineRequest } from "./engine-request.ts";
 import { type EngineKind, enginesDirectory, recordOf, type StartedEngine } from "./engine-records.ts";
 import { asUserArgv, hasProgram, isRoot, ordinaryUser } from "./host-facts.ts";
@@ -51,12 +52,9 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What gVisor is registered with: its own network stack with nothing but loopback, and host sockets it may open. */
-const runscArguments = ["--network=none", "--host-uds=open"];
-
 export function launchDocker(directory: string, socket: string): Launch {
   const runsc = ["/usr/bin/runsc", "/usr/local/bin/runsc"].find((path) => existsSync(path));
-  const runtimes = runsc === undefined ? {} : { runsc: { path: runsc, runtimeArgs: runscArguments } };
+  const runtimes = runsc === undefined ? {} : { [runscName]: runscRegistration(runsc) };
   writeFileSync(join(directory, "daemon.json"), JSON.stringify({ runtimes }));
   const options = {
     host: `unix://${socket}`,
@@ -155,6 +153,20 @@ function launchPodman(
   return { argv: [...withRange(directory, user.uid, 700_000), ...asEngineUser(user), ...service], env };
 }
 
+/** Its own process group, which outlives the test process that asked first; what it says goes into the directory's log. */
+export function spawnEngine(directory: string, { argv, env }: Launch): ChildProcess {
+  const log = openSync(join(directory, "log"), "a");
+  const child = spawn(argv[0]!, argv.slice(1), {
+    detached: true,
+    cwd: "/",
+    stdio: ["ignore", log, log],
+    env: { PATH: `${process.env["PATH"]}:/usr/sbin:/sbin`, ...env },
+  });
+  closeSync(log);
+  child.unref();
+  return child;
+}
+
 export const isAnswering = async (socket: string): Promise<boolean> =>
   existsSync(socket) && (await engineRequest(socket, "GET", "/_ping").catch(() => undefined))?.status === 200;
 
@@ -174,16 +186,7 @@ async function launch(kind: EngineKind): Promise<StartedEngine> {
   if (user) chownSync(directory, user.uid, user.gid);
   const socket = join(directory, "e.sock");
   const { argv, env } = launches[kind](directory, socket);
-  const log = openSync(join(directory, "log"), "a");
-  const child = spawn(argv[0]!, argv.slice(1), {
-    // Its own process group, which outlives the test process that asked first.
-    detached: true,
-    cwd: "/",
-    stdio: ["ignore", log, log],
-    env: { PATH: `${process.env["PATH"]}:/usr/sbin:/sbin`, ...env },
-  });
-  closeSync(log);
-  child.unref();
+  const child = spawnEngine(directory, { argv, env });
   const engine = { kind, pid: child.pid ?? -1, directory, socket, cgroup: cgroupParent(directory) };
   writeFileSync(recordOf(kind), JSON.stringify(engine));
   await waitFor(

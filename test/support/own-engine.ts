@@ -1,9 +1,9 @@
 /** A Docker engine of one test file's own, which it may stop, kill, start again and configure as it likes. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { enginesDirectory } from "./engine-records.ts";
-import { cgroupParent, isAnswering, launchDocker } from "./engines.ts";
+import { cgroupParent, isAnswering, launchDocker, spawnEngine } from "./engines.ts";
 import { isAlive } from "./host-facts.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -39,15 +39,7 @@ export async function startOwnDocker(
   let child: ChildProcess;
 
   const start = async (): Promise<void> => {
-    const log = openSync(join(directory, "log"), "a");
-    child = spawn(argv[0]!, argv.slice(1), {
-      detached: true,
-      cwd: "/",
-      stdio: ["ignore", log, log],
-      env: { PATH: `${process.env["PATH"]}:/usr/sbin:/sbin`, ...env },
-    });
-    closeSync(log);
-    child.unref();
+    child = spawnEngine(directory, { argv, env });
     const record = {
       kind: "docker",
       pid: child.pid ?? -1,

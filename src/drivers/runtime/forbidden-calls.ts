@@ -166,3 +166,23 @@ export const callRules: readonly CallRule[] = [
   ),
   rule("socketpair", [{ arg: 0, isNot: family.unix }], noSuchFamily),
 ];
+
+export interface Call {
+  readonly name: string;
+  readonly args: readonly number[];
+}
+
+/** What the kernel does with the embedded runtime's filter: the first rule that applies decides; without one, yes. */
+export function isAllowedByRules(rules: readonly CallRule[], { name, args }: Call): boolean {
+  const first = rules.find(
+    ({ syscall, when }) => syscall === name && when.every((test) => holds(test, args)),
+  );
+  return first === undefined || first.verdict.kind === "allow";
+}
+
+function holds(test: ArgumentTest, args: readonly number[]): boolean {
+  const value = (args[test.arg] ?? 0) >>> 0;
+  if ("is" in test) return value === test.is;
+  if ("hasAnyOf" in test) return (value & test.hasAnyOf) !== 0;
+  return (test.mask === undefined ? value : value & test.mask) >>> 0 !== test.isNot;
+}

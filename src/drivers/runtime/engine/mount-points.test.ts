@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { BoxDirs } from "../../../ports/runtime.ts";
-import { makeMountPoints } from "./mount-points.ts";
+import type { BoxDirs, RuntimeBox } from "../../../ports/runtime.ts";
+import { makeMountPoints, refuseUnspeakable } from "./mount-points.ts";
 
 const isRoot = process.getuid?.() === 0;
 /** Only root can give something to another user. */
@@ -58,5 +58,33 @@ describe("mount points", () => {
     }
     expect(existsSync(at("victim/b"))).toBe(false);
     expect(lstatSync(at("victim")).uid).toBe(process.getuid!());
+  });
+});
+
+describe("paths that Podman would read as more than a path", () => {
+  const boxWith = (source: string, target = "/data", workspace = "/b/workspace"): RuntimeBox => ({
+    name: "b",
+    owner,
+    dirs: { home: "/b/home", workspace, link: "/b/link", runtime: "/b/runtime" },
+    tools: { node: "/n/node", boxd: "/n/boxd" },
+    mounts: [{ source, target, readOnly: true }],
+    resources: { required: [] },
+  });
+
+  it.each([
+    boxWith("/srv/a,readonly=false"),
+    boxWith('/srv/a"b'),
+    boxWith("/srv/a\nb"),
+    boxWith("/srv/a", "/data,rw"),
+    boxWith("/srv/a", "/data", "/b/x,y"),
+  ])("are refused there, and nowhere else", (box) => {
+    expect(() => refuseUnspeakable({ kind: "podman" }, box)).toThrow(
+      expect.objectContaining({ code: "mount.invalid" }),
+    );
+    expect(() => refuseUnspeakable({ kind: "docker" }, box)).not.toThrow();
+  });
+
+  it("leave every other path alone", () => {
+    expect(() => refuseUnspeakable({ kind: "podman" }, boxWith("/srv/a b:c=d;e'f"))).not.toThrow();
   });
 });

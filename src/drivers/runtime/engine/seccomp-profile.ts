@@ -3,6 +3,7 @@
  * the comparisons of one argument by "or", so everything is said as masked equalities of the low 32 bits.
  */
 import {
+  type Call,
   alwaysDenied,
   family,
   kind,
@@ -107,3 +108,11 @@ export function seccompProfile(architecture: string): SeccompProfile | undefined
     ],
   };
 }
+
+/** What an engine makes of a profile: refused, unless the first rule that applies lets it through. */
+export const isAllowedByProfile = ({ syscalls }: SeccompProfile, { name, args }: Call): boolean =>
+  syscalls.find(
+    ({ names, args: tests = [] }) =>
+      names.includes(name) &&
+      tests.every(({ index, value, valueTwo }) => ((args[index] ?? 0) & value) >>> 0 === valueTwo >>> 0),
+  )?.action === "SCMP_ACT_ALLOW";
