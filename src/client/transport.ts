@@ -1,4 +1,6 @@
-/** How the client reaches a daemon. The CLI uses a unix socket; a browser would bring its own. */
+import { AgentBoxError } from "../base/errors.ts";
+
+/** How the client reaches a daemon. The CLI uses a unix socket; a browser brings its own. */
 export interface Answer {
   readonly status: number;
   /** Of the daemon, where it says so. */
@@ -36,4 +38,12 @@ export interface Stream {
 export interface Transport {
   call(call: Call): Promise<Answer>;
   stream(path: string): Promise<Stream>;
+}
+
+export function errorFromAnswer(text: string): AgentBoxError {
+  try {
+    return AgentBoxError.fromBody((JSON.parse(text) as { error?: unknown }).error);
+  } catch {
+    return new AgentBoxError("internal.unexpected", "The daemon's answer was not understood.");
+  }
 }

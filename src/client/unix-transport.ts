@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
 import { versionHeader } from "../contract/api/headers.ts";
-import type { Answer, Call, Stream, Transport } from "./transport.ts";
+import { type Answer, type Call, type Stream, type Transport, errorFromAnswer } from "./transport.ts";
 
 const unreachable = (socketPath: string, error: unknown) =>
   new AgentBoxError(
@@ -92,14 +92,6 @@ async function openSocketStream(socketPath: string, path: string): Promise<Strea
     });
   });
   return wrap(socket);
-}
-
-export function errorFromAnswer(text: string): AgentBoxError {
-  try {
-    return AgentBoxError.fromBody((JSON.parse(text) as { error?: unknown }).error);
-  } catch {
-    return new AgentBoxError("internal.unexpected", "The daemon's answer was not understood.");
-  }
 }
 
 const highWaterBytes = 1 << 20;
