@@ -13,6 +13,9 @@ const withEngines = [
   "test/security/threat-{02-containers,32-containers,33-known-escapes}.test.ts",
 ];
 
+/** Tests with a real browser. */
+const inBrowser = ["test/web/**/*.test.ts", "test/security/threat-{38,39}-*.test.ts"];
+
 /** What a container cannot change: tests that have no box, look only at the host, or expect the embedded runtime. */
 const notInContainers = [
   "test/security/found-{harmful-test,shared-yes,hidden-request,revoked-connections,server-answers}.test.ts",
@@ -20,6 +23,8 @@ const notInContainers = [
   "test/security/threat-32-in-box-probe.test.ts",
   "test/e2e/vault-keyring.test.ts",
   ...withEngines,
+  ...inBrowser,
+  "test/security/threat-{16-dashboard,17-19-dashboard,20-guests,20-persons,21-previews,41-sign-in}.test.ts",
 ];
 
 /** What depends on what a box is made of: its boundary, its way to the gate, and what of a secret is found in it. */
@@ -57,7 +62,12 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/*.test.ts", "test/model/**/*.test.ts"],
+          include: [
+            "src/**/*.test.ts",
+            "web/src/**/*.test.{ts,tsx}",
+            "test/*.test.ts",
+            "test/model/**/*.test.ts",
+          ],
           exclude: [...configDefaults.exclude, ...withPrograms],
           testTimeout: 20_000,
         },
@@ -73,9 +83,19 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/conformance/**/*.test.ts", "test/security/**/*.test.ts", "test/e2e/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...withEngines],
+          exclude: [...configDefaults.exclude, ...withEngines, ...inBrowser],
           globalSetup: ["test/support/global-setup.ts"],
           ...oneAtATime,
+        },
+      },
+      {
+        test: {
+          name: "web",
+          include: inBrowser,
+          globalSetup: ["test/support/global-setup.ts"],
+          ...oneAtATime,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

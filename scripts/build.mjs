@@ -20,13 +20,15 @@ async function listFiles(directory) {
 
 /** One digest over everything the build reads; equal digest, equal build. */
 async function digestInputs() {
-  const sources = (await listFiles(join(root, "src"))).filter((file) => !file.endsWith(".test.ts"));
+  const folders = await Promise.all(["src", "web"].map((name) => listFiles(join(root, name))));
+  const sources = folders.flat().filter((file) => !file.endsWith(".test.ts"));
   const settings = [
     "package.json",
     "package-lock.json",
     "tsconfig.json",
     "scripts/build.mjs",
     "scripts/build-boxd.mjs",
+    "scripts/build-web.mjs",
     "scripts/merge-chunks.mjs",
   ];
   const hash = createHash("sha256");
@@ -126,7 +128,7 @@ async function emitTypes(staging) {
 /** Moves a finished build over the old one: what is referred to before what refers to it. */
 async function publish(staging) {
   const order = (file) =>
-    file.startsWith("chunks/") ? 0 : file === "main.js" ? 2 : file === stampName ? 3 : 1;
+    /^chunks\/|^web\/(?!index)/.test(file) ? 0 : file === "main.js" ? 2 : file === stampName ? 3 : 1;
   const files = (await listFiles(staging))
     .map((file) => relative(staging, file))
     .sort((a, b) => order(a) - order(b));
@@ -137,7 +139,8 @@ async function publish(staging) {
   const current = new Set(files);
   for (const file of await listFiles(dist)) {
     if (current.has(relative(dist, file))) continue;
-    const isChunk = relative(dist, file).startsWith("chunks/");
+    // A page that is open goes on with the scripts it came with, as a daemon does.
+    const isChunk = /^(chunks|web)\//.test(relative(dist, file));
     const ageMs = Date.now() - (await stat(file)).mtimeMs;
     if (!isChunk || ageMs > staleChunkMs) await rm(file);
   }
@@ -145,8 +148,9 @@ async function publish(staging) {
 
 async function buildInto(staging, digest) {
   const { buildBoxd } = await import("./build-boxd.mjs");
+  const { buildWeb } = await import("./build-web.mjs");
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  await Promise.all([bundle(staging, digest), emitTypes(staging)]);
+  await Promise.all([bundle(staging, digest), emitTypes(staging), buildWeb(staging)]);
   await buildBoxd(staging);
   await writeFile(join(staging, "version"), version);
   await writeFile(join(staging, stampName), digest);

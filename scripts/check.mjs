@@ -5,6 +5,8 @@ import { root, run } from "./steps.mjs";
 const bin = (name) => join(root, "node_modules", ".bin", name);
 const steps = [
   { name: "types", argv: [bin("tsc"), "--noEmit"] },
+  { name: "types of the page", argv: [bin("tsc"), "-p", join(root, "web")] },
+  { name: "types of the browser's tests", argv: [bin("tsc"), "-p", join(root, "test/web")] },
   { name: "lint", argv: [bin("oxlint"), "--type-aware", "--deny-warnings"] },
   { name: "format", argv: [bin("biome"), "format", "."] },
   { name: "dead code", argv: [bin("knip")] },

@@ -1,6 +1,6 @@
 // `npm test [-- filter]`: unit tests first, then those that start programs, then those with real boxes. Every test that did
 // not run is listed by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
-// AGENTBOX_TEST_ENGINES=all installs the container engines that some tests start for themselves, and runs what depends on the
+// AGENTBOX_TEST_ENGINES=all installs Chromium and the container engines that some tests start for themselves, and runs what depends on the
 // runtime in Docker, rootless Podman and gVisor as well; with AGENTBOX_TEST_WHOLE=1, all suites of the box, gate and vault.
 //
 //   --no-skips-except FILE   a skip that FILE does not name (lines "test name | reason") is a failure
@@ -60,6 +60,9 @@ const enginePrograms = {
   "docker-compose": "docker-compose",
 };
 
+/** A browser for the dashboard's tests; installed on request only, as engines are. */
+const browserPrograms = { chromium: "chromium" };
+
 async function runProject(project, directory) {
   const file = join(directory, `${project}.json`);
   const result = await run(
@@ -101,7 +104,8 @@ function readAllowedSkips(file) {
   return new Set(entries.map((line) => line.split("|")[0].trim()));
 }
 
-const wantedPrograms = [neededPrograms, process.env.AGENTBOX_TEST_ENGINES === "all" ? enginePrograms : {}];
+const isWhole = process.env.AGENTBOX_TEST_ENGINES === "all";
+const wantedPrograms = [neededPrograms, ...(isWhole ? [enginePrograms, browserPrograms] : [])];
 for (const programs of wantedPrograms) {
   const { isInstalled, reason } = await ensurePrograms(programs);
   if (!isInstalled) console.log(`${reason}\nTests that need them are skipped.\n`);
@@ -109,10 +113,15 @@ for (const programs of wantedPrograms) {
 
 const containers = ["docker", "podman", "gvisor"];
 /** One after the other; what is side by side in a stage mostly waits, for boxes and for engines. */
-const stages = [[["unit"]], [["programs"]], [["system"], ["engines", ...containers, "agents"]]];
-const isWanted = (project) =>
-  values.project?.includes(project) ??
-  (!containers.includes(project) || process.env.AGENTBOX_TEST_ENGINES === "all");
+const stages = [
+  [["unit"]],
+  [["programs"]],
+  [
+    ["web", "system"],
+    ["engines", ...containers, "agents"],
+  ],
+];
+const isWanted = (project) => values.project?.includes(project) ?? (!containers.includes(project) || isWhole);
 
 async function runLane(lane, directory) {
   const reports = [];

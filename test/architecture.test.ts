@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, layers, loadedPackages, readFacts } from "./support/layer-rules.ts";
+import { judge, judgeWeb, layers, loadedPackages, readFacts } from "./support/layer-rules.ts";
 import { type SourceFile, readSources } from "./support/source-files.ts";
 
 const sources = readSources("src");
@@ -26,6 +26,29 @@ describe("architecture", () => {
     for (const entry of ["src/main/index.ts", "src/cli/index.ts", "src/cli/commands/run.ts"]) {
       expect(loadedPackages(entry, byPath).get("zod"), `${entry} loads zod through`).toBeUndefined();
     }
+  });
+});
+
+describe("architecture of the dashboard", () => {
+  const pages = readSources("web");
+
+  it("knows base, contract and client only, and makes no markup from text", () => {
+    expect(pages.length).toBeGreaterThan(20);
+    expect(pages.flatMap(judgeWeb)).toEqual([]);
+  });
+
+  const inPage = (text: string) => judgeWeb(file("web/src/box/x.tsx", text)).join("\n");
+  it.each([
+    [`import "../../../src/core/x.ts";`, `import "../../../src/base/errors.ts";`, /may not import src\/core/],
+    [`import "node:fs";`, `import "react";`, /runs in a browser/],
+    [`import "../../../src/client/index.ts";`, `import "../../../src/client/client.ts";`, /client\.ts runs/],
+    [`x.innerHTML = name;`, `x.textContent = name;`, /makes markup/],
+    [`<p dangerouslySetInnerHTML={x} />;`, `<p>{x}</p>;`, /makes markup/],
+    [`eval(text);`, `evaluate(text);`, /makes markup/],
+    [`await import(name);`, `await import("./y.tsx");`, /computed name/],
+  ])("a planted violation is reported: %s", (bad, good, says) => {
+    expect(inPage(good)).toBe("");
+    expect(inPage(bad)).toMatch(says);
   });
 });
 

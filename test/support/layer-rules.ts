@@ -32,6 +32,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   main: [...belowDaemon, "daemon", "cli"],
 };
 
+/** What the dashboard may know of the program; it runs in a browser. */
+const knownToWeb = ["base", "contract", "client"];
+
 /** boxd is a program of its own, and this is where it starts and ends. */
 const boxdEntry = "src/boxd/main.ts";
 
@@ -132,6 +135,35 @@ function judgePackage(path: string, use: ImportUse): string | undefined {
   if (layer === "cli" && specifier === "zod" && !isTypeOnly && !isDynamic)
     return "is in cli and imports zod statically";
   return undefined;
+}
+
+function judgeWebImport(path: string, { specifier }: ImportUse): string | undefined {
+  if (specifier.startsWith("node:")) return `is in web, which runs in a browser, and imports ${specifier}`;
+  if (!specifier.startsWith(".")) return undefined;
+  const target = resolveImport(path, specifier);
+  if (target.startsWith("web/src/")) return undefined;
+  const [layer = ""] = foldersOf(target);
+  if (!target.startsWith("src/") || !knownToWeb.includes(layer))
+    return `is in web, which may not import ${target}`;
+  // It speaks to a socket of this machine, which no page can.
+  if (target === "src/client/index.ts" || target === "src/client/unix-transport.ts")
+    return `is in web and imports ${target}; client.ts runs in a browser`;
+  return undefined;
+}
+
+/** SECURITY: text that becomes markup, or code, is how a name in a repository takes over the page. */
+const markupSinks =
+  /dangerouslySetInnerHTML|\.(?:innerHTML|outerHTML)\b|insertAdjacentHTML|document\.write|\beval\(|new Function\(/;
+
+/** Every rule that a file of the dashboard breaks. */
+export function judgeWeb(file: SourceFile): readonly string[] {
+  if (/\.test\.tsx?$/.test(file.path)) return [];
+  const { imports, phrases } = readFacts(file);
+  const findings = imports.map((use) => judgeWebImport(file.path, use));
+  if (phrases.has("computed import")) findings.push("imports a computed name, which no check can follow");
+  if (phrases.has("throw new Error")) findings.push("throws a bare Error instead of an AgentBoxError");
+  if (markupSinks.test(file.text)) findings.push("makes markup or code from text");
+  return findings.filter((finding) => finding !== undefined).map((finding) => `${file.path} ${finding}`);
 }
 
 /** Every rule that a file of src breaks, as sentences that start with its path. */

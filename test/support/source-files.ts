@@ -16,10 +16,10 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Every TypeScript file below a folder of the repository. */
+/** Every TypeScript file below a folder of the repository, those with markup in them too. */
 export function readSources(folder: string): readonly SourceFile[] {
   return readdirSync(join(repository, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(repository, join(entry.parentPath, entry.name)))
     .sort()
     .map((path) => ({ path, text: readFileSync(join(repository, path), "utf8") }));

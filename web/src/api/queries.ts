@@ -1,0 +1,27 @@
+/** What pages ask for, by key. live.ts says which events make which keys stale. */
+import { QueryClient, queryOptions } from "@tanstack/react-query";
+import { isAgentBoxError } from "../../../src/base/errors.ts";
+import { client } from "./client.ts";
+
+const isFinal = (error: unknown) => isAgentBoxError(error) && !error.isRetryable;
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events say when something is stale; a window that comes to the front need not ask again for all of it.
+      staleTime: 30_000,
+      refetchOnWindowFocus: false,
+      retry: (count, error) => count < 2 && !isFinal(error),
+    },
+  },
+});
+
+export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => client.getMe(), staleTime: 60_000 });
+export const boxesQuery = queryOptions({ queryKey: ["boxes"], queryFn: () => client.listBoxes() });
+export const boxQuery = (name: string) =>
+  queryOptions({ queryKey: ["box", name], queryFn: () => client.getBox(name) });
+export const approvalsQuery = queryOptions({
+  queryKey: ["approvals"],
+  queryFn: () => client.listApprovals(),
+});
+export const agentsQuery = queryOptions({ queryKey: ["agents"], queryFn: () => client.listAgents() });

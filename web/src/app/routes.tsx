@@ -1,0 +1,151 @@
+/** Every address of the dashboard. A page's code is loaded when it is first opened. */
+import {
+  Outlet,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+import { Empty, ErrorNote, Skeleton } from "../parts/note.tsx";
+import { Shell } from "./shell.tsx";
+
+const root = createRootRoute({
+  component: () => (
+    <Shell>
+      <Outlet />
+    </Shell>
+  ),
+  notFoundComponent: () => (
+    <Empty title="There is no such page">
+      <p>The address may be of another version, or mistyped.</p>
+    </Empty>
+  ),
+});
+
+const page = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => root, path, component });
+
+/** What a deep link may fill in. SECURITY: it only fills the form; nothing is made before somebody presses a button. */
+const text = (value: unknown) => (typeof value === "string" ? value.slice(0, 4_096) : undefined);
+
+const newBox = createRoute({
+  getParentRoute: () => root,
+  path: "/new",
+  component: lazyRouteComponent(() => import("../new-box/page.tsx"), "NewBoxPage"),
+  validateSearch: (search: Record<string, unknown>) => ({
+    agent: text(search["agent"]),
+    project: text(search["project"]),
+    task: text(search["task"]),
+  }),
+});
+
+const box = createRoute({
+  getParentRoute: () => root,
+  path: "/box/$name",
+  component: lazyRouteComponent(() => import("../box/layout.tsx"), "BoxLayout"),
+});
+const tab = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => box, path, component });
+
+const files = createRoute({
+  getParentRoute: () => box,
+  path: "/files",
+  component: lazyRouteComponent(() => import("../places/files.tsx"), "FilesPage"),
+  validateSearch(search: Record<string, unknown>): { dir?: string; file?: string } {
+    const [dir, file] = [text(search["dir"]), text(search["file"])];
+    return { ...(dir ? { dir } : {}), ...(file ? { file } : {}) };
+  },
+});
+
+const tree = root.addChildren([
+  page(
+    "/",
+    lazyRouteComponent(() => import("../fleet/page.tsx"), "FleetPage"),
+  ),
+  newBox,
+  page(
+    "/inbox",
+    lazyRouteComponent(() => import("../inbox/page.tsx"), "InboxPage"),
+  ),
+  page(
+    "/review",
+    lazyRouteComponent(() => import("../review/queue.tsx"), "QueuePage"),
+  ),
+  page(
+    "/races",
+    lazyRouteComponent(() => import("../review/races.tsx"), "RacesPage"),
+  ),
+  page(
+    "/race/$name",
+    lazyRouteComponent(() => import("../review/races.tsx"), "RacePage"),
+  ),
+  page(
+    "/terminals",
+    lazyRouteComponent(() => import("../terminal/page.tsx"), "TerminalGridPage"),
+  ),
+  page(
+    "/cost",
+    lazyRouteComponent(() => import("../cost/page.tsx"), "CostPage"),
+  ),
+  page(
+    "/vault",
+    lazyRouteComponent(() => import("../vault/page.tsx"), "VaultPage"),
+  ),
+  page(
+    "/settings",
+    lazyRouteComponent(() => import("../settings/page.tsx"), "SettingsPage"),
+  ),
+  page(
+    "/auth/callback",
+    lazyRouteComponent(() => import("../sign-in/page.tsx"), "CallbackPage"),
+  ),
+  box.addChildren([
+    tab(
+      "/",
+      lazyRouteComponent(() => import("../box/page.tsx"), "BoxPage"),
+    ),
+    tab(
+      "/terminal",
+      lazyRouteComponent(() => import("../terminal/page.tsx"), "TerminalPage"),
+    ),
+    tab(
+      "/timeline",
+      lazyRouteComponent(() => import("../box/timeline.tsx"), "TimelinePage"),
+    ),
+    tab(
+      "/network",
+      lazyRouteComponent(() => import("../box/network.tsx"), "NetworkPage"),
+    ),
+    files,
+    tab(
+      "/services",
+      lazyRouteComponent(() => import("../places/services.tsx"), "ServicesPage"),
+    ),
+    tab(
+      "/resources",
+      lazyRouteComponent(() => import("../box/resources.tsx"), "ResourcesPage"),
+    ),
+    tab(
+      "/review",
+      lazyRouteComponent(() => import("../review/page.tsx"), "ReviewPage"),
+    ),
+    tab(
+      "/settings",
+      lazyRouteComponent(() => import("../box/settings.tsx"), "BoxSettingsPage"),
+    ),
+  ]),
+]);
+
+export const router = createRouter({
+  routeTree: tree,
+  defaultPendingComponent: () => <Skeleton height={480} />,
+  defaultPendingMs: 0,
+  defaultErrorComponent: ({ error }) => <ErrorNote error={error} />,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,144 @@
+/** The frame of every page: navigation, what waits for the person, and whether what is shown is true. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import type { Scope } from "../../../src/contract/access/scope.ts";
+import { useConnection } from "../api/live.ts";
+import { useMay, useMe } from "../api/me.ts";
+import { approvalsQuery, boxesQuery } from "../api/queries.ts";
+import { Notices } from "../notices/notices.tsx";
+import { boxWord } from "../parts/badge.tsx";
+import { IconButton } from "../parts/button.tsx";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { Kbd } from "../parts/note.tsx";
+import { Palette } from "./palette.tsx";
+import { chooseTheme, useTheme } from "./theme.ts";
+
+interface Place {
+  readonly to:
+    | "/"
+    | "/new"
+    | "/inbox"
+    | "/review"
+    | "/races"
+    | "/terminals"
+    | "/cost"
+    | "/vault"
+    | "/settings";
+  readonly label: string;
+  readonly icon: IconName;
+  readonly needs?: Scope;
+}
+
+export const places: readonly Place[] = [
+  { to: "/", label: "Boxes", icon: "boxes" },
+  { to: "/inbox", label: "Inbox", icon: "inbox" },
+  { to: "/review", label: "Review", icon: "review" },
+  { to: "/terminals", label: "Terminals", icon: "terminal" },
+  { to: "/new", label: "New box", icon: "plus", needs: "work" },
+  { to: "/races", label: "Races", icon: "race" },
+  { to: "/cost", label: "Cost", icon: "cost" },
+  { to: "/vault", label: "Vault", icon: "vault", needs: "secrets" },
+  { to: "/settings", label: "Settings", icon: "settings" },
+];
+
+/** What a person has to do something about. */
+function useWaiting(): number {
+  const approvals = useQuery(approvalsQuery).data?.length ?? 0;
+  const boxes = useQuery(boxesQuery).data ?? [];
+  return approvals + boxes.filter((box) => boxWord(box) === "waiting for you").length;
+}
+
+function PlaceLink({ place, waiting, onGo }: { place: Place; waiting: number; onGo: () => void }) {
+  return (
+    <Link
+      to={place.to}
+      className="app-link"
+      activeOptions={{ exact: place.to === "/" }}
+      activeProps={{ "aria-current": "page" }}
+      onClick={onGo}
+    >
+      <Icon name={place.icon} />
+      <span>{place.label}</span>
+      {place.to === "/inbox" && waiting > 0 ? (
+        <span className="app-count" aria-label={`${waiting} waiting`}>
+          {waiting}
+        </span>
+      ) : null}
+    </Link>
+  );
+}
+
+function Navigation({ onGo }: { onGo: () => void }) {
+  const waiting = useWaiting();
+  const allowed = { work: useMay("work"), secrets: useMay("secrets") } as Partial<Record<Scope, boolean>>;
+  return (
+    <nav className="app-nav" aria-label="Main">
+      {places
+        .filter(({ needs }) => needs === undefined || allowed[needs])
+        .map((place) => (
+          <PlaceLink key={place.to} place={place} waiting={waiting} onGo={onGo} />
+        ))}
+    </nav>
+  );
+}
+
+/** Always there and of one height, so that a lost connection moves nothing. */
+function ConnectionNote() {
+  const connection = useConnection();
+  const words = {
+    live: "Live",
+    connecting: "Connecting …",
+    lost: "Connection lost. Trying again …",
+  } as const;
+  return (
+    <span className={`app-connection app-connection-${connection}`} role="status">
+      <span className="parts-dot" aria-hidden="true" />
+      {words[connection]}
+    </span>
+  );
+}
+
+export function Shell({ children }: { children: ReactNode }) {
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const theme = useTheme();
+  const me = useMe();
+  const next = theme === "dark" ? "light" : "dark";
+  return (
+    <div className="app">
+      <a className="app-skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="app-bar">
+        <IconButton
+          label={isMenuOpen ? "Close the menu" : "Open the menu"}
+          icon="menu"
+          aria-expanded={isMenuOpen}
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        />
+        <Link to="/" className="app-brand">
+          <img src="/icon.svg" alt="" width="22" height="22" />
+          AgentBox
+        </Link>
+        <ConnectionNote />
+        <span className="app-space" />
+        <button type="button" className="app-find" onClick={() => setPaletteOpen(true)}>
+          <Icon name="search" />
+          <span className="app-find-text">Go to …</span>
+          <Kbd>Ctrl K</Kbd>
+        </button>
+        <IconButton label={`Switch to ${next}`} icon="moon" onClick={() => chooseTheme(next)} />
+        <span className="app-me quiet small">{me?.name ?? ""}</span>
+      </header>
+      <div className={`app-side ${isMenuOpen ? "app-side-open" : ""}`}>
+        <Navigation onGo={() => setMenuOpen(false)} />
+      </div>
+      <main id="content" className="app-main" tabIndex={-1}>
+        {children}
+      </main>
+      <Palette isOpen={isPaletteOpen} setOpen={setPaletteOpen} />
+      <Notices />
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+/** What a box uses of the machine, as it happens. */
+import { useQuery } from "@tanstack/react-query";
+import type { ResourceSample, ResourcesAnswer } from "../../../src/contract/api/fleet-routes.ts";
+import { client } from "../api/client.ts";
+import { formatBytes } from "../parts/format.ts";
+import { Empty, ErrorNote, Skeleton } from "../parts/note.tsx";
+import { Chart } from "./chart.tsx";
+import { Panel } from "./panel.tsx";
+import { useBoxName } from "./use-box.ts";
+
+const everyMs = 3_000;
+
+interface Measure {
+  readonly title: string;
+  readonly pick: (sample: ResourceSample) => number | undefined;
+  readonly format: (value: number) => string;
+  readonly limit: (answer: ResourcesAnswer) => number | undefined;
+}
+
+const measures: readonly Measure[] = [
+  {
+    title: "Processor",
+    pick: ({ cpuPercent }) => cpuPercent,
+    format: (value) => `${Math.round(value)} %`,
+    limit: ({ cpus }) => (cpus === undefined ? undefined : cpus * 100),
+  },
+  {
+    title: "Memory",
+    pick: ({ memoryBytes }) => memoryBytes,
+    format: formatBytes,
+    limit: ({ memoryLimitBytes }) => memoryLimitBytes,
+  },
+  { title: "Processes", pick: ({ processes }) => processes, format: String, limit: () => undefined },
+  { title: "Disk", pick: ({ diskBytes }) => diskBytes, format: formatBytes, limit: () => undefined },
+];
+
+export function ResourcesPage() {
+  const name = useBoxName();
+  const { data, error } = useQuery({
+    queryKey: ["box", name, "resources"],
+    queryFn: () => client.getResources(name),
+    refetchInterval: everyMs,
+  });
+  if (error && !data) return <ErrorNote error={error} />;
+  if (!data) return <Skeleton height={640} />;
+  if (data.samples.length === 0)
+    return (
+      <Empty title="Nothing is measured">
+        <p className="quiet">A box is measured while it runs.</p>
+      </Empty>
+    );
+  return (
+    <div className="parts-stack">
+      <div className="box-charts">
+        {measures.map((measure) => (
+          <MeasureChart key={measure.title} answer={data} measure={measure} />
+        ))}
+      </div>
+      <Summary answer={data} />
+    </div>
+  );
+}
+
+function pointsOf({ samples }: ResourcesAnswer, { pick }: Measure) {
+  const points = samples.flatMap((sample) => {
+    const value = pick(sample);
+    return value === undefined ? [] : [{ atS: sample.atMs / 1_000, value }];
+  });
+  return { times: points.map(({ atS }) => atS), values: points.map(({ value }) => value) };
+}
+
+function MeasureChart({ answer, measure }: { answer: ResourcesAnswer; measure: Measure }) {
+  const { times, values } = pointsOf(answer, measure);
+  if (values.length === 0) return null;
+  return (
+    <Panel title={measure.title}>
+      <Chart
+        label={`${measure.title}, lately. The table below has the numbers.`}
+        times={times}
+        values={values}
+        format={measure.format}
+        limit={measure.limit(answer)}
+      />
+    </Panel>
+  );
+}
+
+/** The same in numbers, for who cannot see lines. */
+function Summary({ answer }: { answer: ResourcesAnswer }) {
+  return (
+    <div className="table-scroll">
+      <table className="table">
+        <caption className="visually-hidden">What the box has used lately</caption>
+        <thead>
+          <tr>
+            <th scope="col">Measure</th>
+            <th scope="col">Now</th>
+            <th scope="col">Mean</th>
+            <th scope="col">Most</th>
+            <th scope="col">Limit</th>
+          </tr>
+        </thead>
+        <tbody>
+          {measures.map((measure) => {
+            const { values } = pointsOf(answer, measure);
+            if (values.length === 0) return null;
+            const { title, format } = measure;
+            const limit = measure.limit(answer);
+            return (
+              <tr key={title}>
+                <th scope="row">{title}</th>
+                <td className="number">{format(values.at(-1) ?? 0)}</td>
+                <td className="number">
+                  {format(Math.round(values.reduce((sum, value) => sum + value, 0) / values.length))}
+                </td>
+                <td className="number">{format(Math.max(...values))}</td>
+                <td className="number">{limit === undefined ? "none" : format(limit)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+import { Link } from "@tanstack/react-router";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Empty } from "../parts/note.tsx";
+
+const commands = [
+  {
+    what: "An agent on a task, in the directory you are in",
+    text: 'agentbox run claude --task "Fix the failing test"',
+  },
+  { what: "A shell in a box, to look around", text: "agentbox run shell" },
+  { what: "A tour that needs no account", text: "agentbox tour" },
+];
+
+/** For somebody who has no box yet: what one is, and three ways to make the first. */
+export function FirstSteps() {
+  return (
+    <Empty title="No boxes yet">
+      <p className="fleet-first-text">
+        A box is a place where a coding agent may do everything, and outside of which it may do nothing that
+        you have not allowed. It works on a copy of your project; you look at what it made and merge what you
+        like.
+      </p>
+      <Link
+        to="/new"
+        search={{ agent: undefined, project: undefined, task: undefined }}
+        className="parts-button parts-button-primary"
+      >
+        <Icon name="plus" />
+        Make the first box
+      </Link>
+      <p className="quiet">or in a terminal:</p>
+      <ul className="fleet-first">
+        {commands.map(({ what, text }) => (
+          <li key={text}>
+            <span>
+              <span className="small quiet">{what}</span>
+              <br />
+              <code>{text}</code>
+            </span>
+            <CopyButton text={text} />
+          </li>
+        ))}
+      </ul>
+    </Empty>
+  );
+}

@@ -1,0 +1,57 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useState } from "react";
+import { toAgentBoxError } from "../../../src/base/errors.ts";
+import { Turns } from "../../../src/base/turns.ts";
+import { client } from "../api/client.ts";
+import { useToast } from "../parts/toast.tsx";
+
+export type BulkAction = "start" | "stop" | "restart" | "remove";
+
+const acts: Readonly<Record<BulkAction, (name: string) => Promise<unknown>>> = {
+  start: (name) => client.startBox(name),
+  stop: (name) => client.stopBox(name),
+  restart: (name) => client.restartBox(name),
+  remove: (name) => client.removeBox(name, { force: true }),
+};
+const dones: Readonly<Record<BulkAction, string>> = {
+  start: "Started",
+  stop: "Stopped",
+  restart: "Restarted",
+  remove: "Removed",
+};
+
+/** A few at a time, so that one click does not ask the daemon for everything at once. */
+const atATime = 4;
+
+/** The same for many boxes; what went wrong with one keeps nobody from the others, and is said with its name. */
+export function useBulk(): {
+  isBusy: boolean;
+  run: (action: BulkAction, names: readonly string[]) => Promise<void>;
+} {
+  const toast = useToast();
+  const queries = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const run = useCallback(
+    async (action: BulkAction, names: readonly string[]) => {
+      if (names.length === 0) return;
+      setBusy(true);
+      const turns = new Turns(atATime);
+      const failures: string[] = [];
+      await Promise.all(
+        names.map((name) =>
+          turns
+            .run(() => acts[action](name))
+            .catch((error: unknown) => void failures.push(`${name}: ${toAgentBoxError(error).message}`)),
+        ),
+      );
+      setBusy(false);
+      const good = names.length - failures.length;
+      const what = names.length === 1 ? names[0] : `${good} of ${names.length} boxes`;
+      if (good > 0) toast(`${dones[action]}: ${what}.`, "good");
+      if (failures.length > 0) toast(failures.slice(0, 3).join(" "), "bad");
+      void queries.invalidateQueries({ queryKey: ["boxes"] });
+    },
+    [toast, queries],
+  );
+  return { isBusy, run };
+}

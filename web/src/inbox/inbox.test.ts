@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
+import { answerOf, closedText, durationLabel, meaningOf } from "./answer-words.ts";
+import { waitingBoxes } from "./waiting.ts";
+
+const box = (name: string, more: Partial<BoxSummary> & { changedFiles?: number }): BoxSummary => ({
+  name,
+  phase: "running",
+  agent: "claude",
+  runtime: "bubblewrap",
+  createdAtMs: 0,
+  sinceMs: 0,
+  restarts: 0,
+  ...more,
+});
+
+describe("boxes that wait for a person", () => {
+  it("come with the most urgent first, then with who has waited longest", () => {
+    const waiting = waitingBoxes([
+      box("to-review", { phase: "stopped", verdict: "done", changedFiles: 2 }),
+      box("asks-later", { agentState: "waiting", sinceMs: 5 }),
+      box("works", { agentState: "working" }),
+      box("asks", { agentState: "waiting", sinceMs: 3 }),
+      box("broke", { phase: "stopped", verdict: "failed" }),
+      box("poor", { phase: "stopped", verdict: "out_of_budget" }),
+      box("stuck", { agentState: "stuck" }),
+    ]);
+    expect(waiting.map(({ box: { name }, kind }) => [name, kind])).toEqual([
+      ["asks", "answer"],
+      ["asks-later", "answer"],
+      ["poor", "budget"],
+      ["stuck", "stuck"],
+      ["broke", "failed"],
+      ["to-review", "review"],
+    ]);
+  });
+
+  it.each([
+    ["is done without a change", { phase: "stopped", verdict: "done", changedFiles: 0 }],
+    ["was interrupted by a person", { phase: "stopped", verdict: "interrupted" }],
+    ["waits, but is paused", { phase: "paused", agentState: "waiting" }],
+    ["only runs commands", {}],
+  ] as const)("leave out one that %s", (_, more) => expect(waitingBoxes([box("a-box", more)])).toEqual([]));
+});
+
+describe("an answer", () => {
+  const approval = {
+    box: "shop",
+    digest: "sha256:1",
+    sentence: "Let the box shop reach a.test on port 443.",
+  };
+
+  it("says what it allows, for whom and how long", () => {
+    expect(meaningOf(approval, "once", 0)).toBe(
+      "Let the box shop reach a.test on port 443, this once: one connection.",
+    );
+    expect(meaningOf({ ...approval, secret: "key" }, "once", 0)).toContain("one request");
+    expect(meaningOf(approval, "box", 3_600_000)).toBe(
+      "Let the box shop reach a.test on port 443, for 1 hour. No other box than shop may.",
+    );
+    expect(meaningOf(approval, "project", 86_400_000)).toContain(
+      "every other box of its project too, for 1 day",
+    );
+  });
+
+  it("is for the question that was shown, and no longer than it says", () => {
+    expect(answerOf(approval, "once", 60_000)).toEqual({
+      answer: "allow",
+      scope: "once",
+      digest: "sha256:1",
+    });
+    expect(answerOf(approval, "box", 60_000)).toEqual({
+      answer: "allow",
+      scope: "box",
+      ttlMs: 60_000,
+      digest: "sha256:1",
+    });
+    expect(answerOf(approval, "deny", 60_000)).toEqual({ answer: "deny", scope: "once", digest: "sha256:1" });
+  });
+
+  it("has words for what became of it, and for any length", () => {
+    expect(closedText("timed_out")).toContain("Nobody answered");
+    expect(closedText("something new")).toBe("Answered elsewhere.");
+    expect(durationLabel(90_000)).toBe("1m30s");
+  });
+});

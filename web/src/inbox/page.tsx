@@ -1,0 +1,156 @@
+/** Everything that waits for a person: questions of boxes, and boxes that cannot go on or are done. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import type { Approval } from "../../../src/contract/network/egress.ts";
+import { useLiveEvents } from "../api/live.ts";
+import { useMay } from "../api/me.ts";
+import { approvalsQuery, boxesQuery } from "../api/queries.ts";
+import { useKeys } from "../app/keys.ts";
+import { Ago } from "../parts/amount.tsx";
+import { StateBadge } from "../parts/badge.tsx";
+import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
+import { type Scope, closedText, defaultDurationMs } from "./answer-words.ts";
+import { DurationSelect, Question, useAnswer } from "./question.tsx";
+import { type WaitingBox, type WaitingKind, waitingBoxes } from "./waiting.ts";
+
+/**
+ * SECURITY: a key counts only after its question has been under it this long. A box chooses when it asks, so a
+ * question must not slip under a key that was meant for the one before.
+ */
+const readingMs = 700;
+
+export function InboxPage() {
+  const approvals = useQuery(approvalsQuery);
+  const boxes = useQuery(boxesQuery);
+  const [ttlMs, setTtlMs] = useState<number>(defaultDurationMs);
+  const questions = approvals.data ?? [];
+  const waiting = waitingBoxes(boxes.data ?? []);
+  const isLoading = approvals.isPending || boxes.isPending;
+  const isEmpty = !isLoading && questions.length + waiting.length === 0;
+  return (
+    <div className="inbox">
+      <PageHeader title="Inbox" actions={<DurationSelect ttlMs={ttlMs} onChange={setTtlMs} />}>
+        <p className="quiet small inbox-keys">
+          <Kbd>j</Kbd> <Kbd>k</Kbd> move, <Kbd>a</Kbd> once, <Kbd>b</Kbd> box, <Kbd>p</Kbd> project,{" "}
+          <Kbd>d</Kbd> deny
+        </p>
+      </PageHeader>
+      {approvals.error ? <ErrorNote error={approvals.error} /> : null}
+      <ClosedNote />
+      {isLoading ? <Skeleton height={200} /> : null}
+      {isEmpty ? (
+        <Empty title="Nothing waits for you">
+          <p className="quiet">Questions of boxes and finished work appear here by themselves.</p>
+        </Empty>
+      ) : null}
+      <Questions questions={questions} ttlMs={ttlMs} />
+      {waiting.length === 0 ? null : (
+        <ul className="inbox-list" aria-label="Boxes that wait">
+          {waiting.map((one) => (
+            <WaitingItem key={one.box.name} waiting={one} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Questions({ questions, ttlMs }: { questions: readonly Approval[]; ttlMs: number }) {
+  const [chosen, setChosen] = useState<number>();
+  const index = Math.max(
+    0,
+    questions.findIndex(({ id }) => id === chosen),
+  );
+  const current = questions[index];
+  const { answer, isBusy } = useAnswer(ttlMs);
+  const mayAnswer = useMay("approve");
+  const shownAt = useRef(0);
+  const items = useRef(new Map<number, HTMLLIElement>());
+  const currentId = current?.id;
+  useEffect(() => {
+    shownAt.current = performance.now();
+    if (currentId !== undefined) items.current.get(currentId)?.scrollIntoView({ block: "nearest" });
+  }, [currentId]);
+  const move = (by: number) =>
+    setChosen(questions[Math.min(questions.length - 1, Math.max(0, index + by))]?.id);
+  const press = (choice: Scope | "deny") => {
+    if (!current || !mayAnswer || isBusy || performance.now() - shownAt.current < readingMs) return;
+    if (choice === "project" && current.projectDir === undefined) return;
+    answer(current, choice);
+  };
+  useKeys(
+    {
+      j: () => move(1),
+      k: () => move(-1),
+      ArrowDown: () => move(1),
+      ArrowUp: () => move(-1),
+      a: () => press("once"),
+      b: () => press("box"),
+      p: () => press("project"),
+      d: () => press("deny"),
+    },
+    questions.length > 0,
+  );
+  if (questions.length === 0) return null;
+  return (
+    <ul className="inbox-list" aria-label="Questions">
+      {questions.map((approval) => (
+        <li
+          key={approval.id}
+          ref={(item) => {
+            if (item) items.current.set(approval.id, item);
+            else items.current.delete(approval.id);
+          }}
+          className={`parts-card ${approval.id === currentId ? "inbox-current" : ""}`}
+          aria-current={approval.id === currentId}
+        >
+          <Question approval={approval} ttlMs={ttlMs} hasKeys={approval.id === currentId} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Says what became of a question that went away under somebody's eyes. */
+function ClosedNote() {
+  const [closed, setClosed] = useState("");
+  useLiveEvents(({ type, box, data }) => {
+    if (type !== "approval.answered") return;
+    setClosed(`${box ?? ""}, ${String(data["host"] ?? "")}: ${closedText(String(data["outcome"]))}`);
+  });
+  return (
+    <p className="quiet small inbox-closed" role="status">
+      {closed}
+    </p>
+  );
+}
+
+const links: Readonly<Record<WaitingKind, readonly [string, string]>> = {
+  answer: ["/box/$name/terminal", "Open its terminal"],
+  stuck: ["/box/$name/terminal", "Open its terminal"],
+  budget: ["/box/$name", "Raise the budget"],
+  failed: ["/box/$name", "See why"],
+  review: ["/box/$name/review", "Review it"],
+};
+
+function WaitingItem({ waiting: { kind, box, sentence, sinceMs } }: { waiting: WaitingBox }) {
+  const [to, label] = links[kind];
+  return (
+    <li className="parts-card parts-row">
+      <StateBadge box={box} />
+      <strong>
+        <Link to="/box/$name" params={{ name: box.name }}>
+          {box.name}
+        </Link>
+      </strong>
+      <span>{sentence}</span>
+      <span className="quiet small">
+        <Ago atMs={sinceMs} />
+      </span>
+      <Link className="parts-button" to={to as "/box/$name"} params={{ name: box.name }}>
+        {label}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,80 @@
+/** What the form holds. Values are a partial manifest as it is being written: a number may still be half a text. */
+import type { CreateBoxInput } from "../../../src/contract/api/schemas.ts";
+
+export type Values = Readonly<Record<string, unknown>>;
+
+export interface Draft {
+  readonly projectDir: string;
+  readonly task: string;
+  readonly name: string;
+  /** Whether its agent begins at once. */
+  readonly starts: boolean;
+  readonly values: Values;
+}
+
+export const emptyDraft: Draft = { projectDir: "", task: "", name: "", starts: true, values: {} };
+
+type Table = Readonly<Record<string, unknown>>;
+const isTable = (value: unknown): value is Table =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export function valueAt(values: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, key) => (isTable(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+    values,
+  );
+}
+
+/** With another value at the path; without it, and without sections that then say nothing, when it is undefined. */
+export function withValue(values: Values, path: readonly string[], value: unknown): Values {
+  const [key, ...rest] = path;
+  if (key === undefined) return isTable(value) ? value : {};
+  const below = Object.hasOwn(values, key) ? values[key] : undefined;
+  const next = rest.length === 0 ? value : withValue(isTable(below) ? below : {}, rest, value);
+  const isNothing =
+    next === undefined || (rest.length > 0 && isTable(next) && Object.keys(next).length === 0);
+  if (isNothing) {
+    const { [key]: _old, ...others } = values;
+    return others;
+  }
+  // A key that is there keeps its place, so that fields do not jump while somebody types.
+  return { ...values, [key]: next };
+}
+
+/** Tables side by side, anything else replaced: a preset over what is there. */
+export function withValues(below: Values, above: Values): Values {
+  return Object.entries(above).reduce<Values>((merged, [key, value]) => {
+    const old = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    return { ...merged, [key]: isTable(old) && isTable(value) ? withValues(old, value) : value };
+  }, below);
+}
+
+/** How many keys of a section were set. */
+export const countSet = (section: unknown): number =>
+  Array.isArray(section) ? section.length : isTable(section) ? Object.keys(section).length : 0;
+
+const terminal = { cols: 120, rows: 40 };
+
+export interface FoundProject {
+  readonly dir: string;
+  readonly manifest?: { readonly file: string; readonly text: string } | undefined;
+}
+
+/** The same request that the command line makes for the line that is shown beside the form. */
+export function requestOf(draft: Draft, project: FoundProject | undefined, trust?: string): CreateBoxInput {
+  const { name, task, starts, values } = draft;
+  return {
+    ...(name === "" ? {} : { name }),
+    ...(project === undefined ? {} : { projectDir: project.dir }),
+    ...(project?.manifest === undefined ? {} : { manifest: { ...project.manifest } }),
+    flags: { ...values },
+    ...(trust === undefined ? {} : { trust }),
+    start: starts,
+    ...(starts ? { ephemeral: name === "", ...workOf(task) } : {}),
+  };
+}
+
+const workOf = (task: string): Pick<CreateBoxInput, "main" | "run"> =>
+  task.trim() === ""
+    ? { main: { terminal: true, ...terminal }, run: { mode: "interactive", ...terminal } }
+    : { run: { mode: "headless", task } };

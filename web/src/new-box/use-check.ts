@@ -1,0 +1,40 @@
+import { useEffect, useRef, useState } from "react";
+import type { ManifestCheck } from "../../../src/contract/api/form-routes.ts";
+import { client } from "../api/client.ts";
+import type { Draft } from "./draft.ts";
+
+const pauseMs = 250;
+
+export interface Checked {
+  /** Of the form as it was a moment ago, while `isCurrent` is false. */
+  readonly check: ManifestCheck | undefined;
+  readonly isCurrent: boolean;
+  readonly error: unknown;
+}
+
+/** What the daemon says to the form, asked again whenever nobody has typed for a moment. */
+export function useCheck({ name, projectDir, values }: Draft): Checked {
+  const [answer, setAnswer] = useState<{ of: string; check?: ManifestCheck; error?: unknown }>();
+  const body = JSON.stringify({
+    ...(name === "" ? {} : { name }),
+    ...(projectDir === "" ? {} : { projectDir }),
+    flags: values,
+  });
+  const latest = useRef(body);
+  latest.current = body;
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const of = body;
+      client.checkManifest(JSON.parse(of) as Parameters<typeof client.checkManifest>[0]).then(
+        (check) => latest.current === of && setAnswer({ of, check }),
+        (error: unknown) => latest.current === of && setAnswer((last) => ({ ...last, of, error })),
+      );
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [body]);
+  return {
+    check: answer?.check,
+    isCurrent: answer?.of === body && answer.error === undefined,
+    error: answer?.error,
+  };
+}

@@ -1,0 +1,57 @@
+/** Tells a person who looks elsewhere that a box needs them or is done, once for each change; and how much waits. */
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { useLiveEvents } from "../api/live.ts";
+import { approvalsQuery, boxesQuery } from "../api/queries.ts";
+import { boxWord } from "../parts/badge.tsx";
+import { noticeChoice } from "./choice.ts";
+import { type Notice, noticeOf, titleWith } from "./notice-words.ts";
+import { sayOnce } from "./said.ts";
+
+/** An event that was read long after it happened is history, and no news. */
+const newsMs = 120_000;
+
+export function Notices() {
+  const navigate = useNavigate();
+  useLiveEvents((event) => {
+    const notice = noticeOf(event);
+    if (!notice || Date.now() - event.atMs > newsMs || !isWanted(notice)) return;
+    void sayOnce(notice.key, () => show(notice, () => void navigate({ to: notice.path }))).catch(
+      () => undefined,
+    );
+  });
+  useTitle();
+  return null;
+}
+
+const isWanted = ({ kind }: Notice): boolean =>
+  noticeChoice()[kind] && "Notification" in globalThis && Notification.permission === "granted";
+
+function show({ key, title, body }: Notice, go: () => void): void {
+  const shown = new Notification(title, { body, tag: key, icon: "/icon.svg" });
+  shown.addEventListener("click", () => {
+    window.focus();
+    go();
+    shown.close();
+  });
+}
+
+/** Pages set their own titles; the number goes in front of whatever is there. */
+function useTitle(): void {
+  const approvals = useQuery(approvalsQuery).data?.length ?? 0;
+  const boxes = useQuery(boxesQuery).data ?? [];
+  const waiting = approvals + boxes.filter((box) => boxWord(box) === "waiting for you").length;
+  useEffect(() => {
+    const put = () => {
+      const wanted = titleWith(document.title, waiting);
+      if (document.title !== wanted) document.title = wanted;
+    };
+    put();
+    const title = document.querySelector("title");
+    if (!title) return undefined;
+    const watching = new MutationObserver(put);
+    watching.observe(title, { childList: true });
+    return () => watching.disconnect();
+  }, [waiting]);
+}

@@ -1,0 +1,88 @@
+/** The workspace of a box: look, read, download, upload. The box itself reads and writes; the host opens nothing of it. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import { client } from "../api/client.ts";
+import { useMay, useMayOn } from "../api/me.ts";
+import { useBox, useBoxName } from "../box/use-box.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
+import { Visible } from "../parts/visible.tsx";
+import { FileList } from "./file-list.tsx";
+import { FileView } from "./file-view.tsx";
+import { crumbsOf } from "./place-path.ts";
+import { Upload } from "./upload.tsx";
+
+export function FilesPage() {
+  const box = useBoxName();
+  const { dir = "", file } = useSearch({ strict: false });
+  const phase = useBox(box).data?.box.state.phase;
+  const mayWrite = useMay("work") && useMayOn(box, "work");
+  const isRunning = phase === "running";
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: ["places", box, "tree", dir],
+    queryFn: () => client.listFiles(box, dir),
+    enabled: isRunning,
+  });
+  if (phase !== undefined && !isRunning)
+    return (
+      <Empty title="The box is not running">
+        <p>
+          Its files are read by the box itself. Start it to see them; its changes are under Review either way.
+        </p>
+      </Empty>
+    );
+  const names = new Set((data?.entries ?? []).map(({ name }) => name));
+  const hidden = data === undefined ? 0 : data.total - data.entries.length;
+  return (
+    <div className="places">
+      <div className="places-bar">
+        <Crumbs box={box} dir={dir} />
+        <div className="parts-actions">
+          <Button isBusy={isFetching} onClick={() => void refetch()}>
+            <Icon name="restart" /> Look again
+          </Button>
+          {mayWrite ? <Upload box={box} dir={dir} names={names} /> : null}
+        </div>
+      </div>
+      <div className={file === undefined ? "places-panes" : "places-panes places-panes-two"}>
+        <div className="places-pane">
+          {error ? <ErrorNote error={error} /> : null}
+          {data === undefined && !error ? <Skeleton height={320} label="Looking into the box" /> : null}
+          {data?.entries.length === 0 && dir === "" ? <Empty title="The workspace is empty" /> : null}
+          {data && (data.entries.length > 0 || dir !== "") ? (
+            <FileList box={box} dir={dir} entries={data.entries} current={file} />
+          ) : null}
+          {hidden > 0 ? (
+            <Note tone="warn">
+              {hidden.toLocaleString("en-US")} more are not shown. Use the terminal for them.
+            </Note>
+          ) : null}
+        </div>
+        {file === undefined ? null : (
+          <FileView
+            key={file}
+            box={box}
+            path={file}
+            entry={data?.entries.find(({ name }) => file.endsWith(`/${name}`) || file === name)}
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Crumbs({ box, dir }: { box: string; dir: string }) {
+  return (
+    <nav aria-label="Directories" className="places-crumbs mono">
+      {crumbsOf(dir).map(({ name, path }, index) => (
+        <span key={path}>
+          {index === 0 ? null : <span className="quiet"> / </span>}
+          <Link to="/box/$name/files" params={{ name: box }} search={{ dir: path }}>
+            <Visible text={name} />
+          </Link>
+        </span>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from "react";
+import { toAgentBoxError } from "../../../src/base/errors.ts";
+import { client } from "../api/client.ts";
+import { Visible } from "../parts/visible.tsx";
+import { plainLog, tailOf } from "./log-text.ts";
+
+const shownLines = 1_000;
+/** Output comes in bursts; the page is drawn a few times a second whatever comes. */
+const drawMs = 150;
+
+type State = "live" | "ended" | "failed";
+const words: Record<State, string> = { live: "live", ended: "ended", failed: "broken off" };
+
+/** What a service prints, as it prints it. */
+export function ServiceLog({ box, service }: { box: string; service: string }) {
+  const [text, setText] = useState("");
+  const [state, setState] = useState<State>("live");
+  const [problem, setProblem] = useState("");
+  const end = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const over = new AbortController();
+    let pending = "";
+    const draw = (): void => {
+      if (pending === "") return;
+      const more = pending;
+      pending = "";
+      setText((before) => tailOf(before + more, shownLines));
+    };
+    const timer = setInterval(draw, drawMs);
+    const follow = async (): Promise<void> => {
+      const decoder = new TextDecoder();
+      const query = { source: `service:${service}`, tail: shownLines, follow: true };
+      for await (const chunk of await client.logs(box, query, over.signal))
+        pending += plainLog(decoder.decode(chunk, { stream: true }));
+    };
+    follow().then(
+      () => setState("ended"),
+      (error: unknown) => {
+        if (over.signal.aborted) return;
+        setProblem(toAgentBoxError(error).message);
+        setState("failed");
+      },
+    );
+    return () => {
+      over.abort();
+      clearInterval(timer);
+    };
+  }, [box, service]);
+  useEffect(() => {
+    const place = end.current?.parentElement;
+    // Who has scrolled up is reading.
+    if (place && place.scrollHeight - place.scrollTop - place.clientHeight < 120)
+      end.current?.scrollIntoView({ block: "nearest" });
+  }, [text]);
+  return (
+    <section className="places-log" aria-label={`Output of ${service}`}>
+      <header className="places-view-head">
+        <h3 className="mono">
+          <Visible text={service} />
+        </h3>
+        <span className="small quiet" role="status">
+          {words[state]} {problem}
+        </span>
+      </header>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <pre className="places-log-text mono" tabIndex={0} aria-label={`Log of ${service}`}>
+        {text === "" ? <span className="quiet">Nothing has been printed yet.</span> : <Visible text={text} />}
+        <span ref={end} />
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,255 @@
+/** How each kind of row looks. */
+import { memo } from "react";
+import type { Change } from "../../../src/contract/review/change.ts";
+import { useHighlighter } from "../code/use-highlighter.ts";
+import { Badge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
+import { Checkbox } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { ErrorNote } from "../parts/note.tsx";
+import { Visible } from "../parts/visible.tsx";
+import { CodeLine } from "./code-line.tsx";
+import { CommentForm, CommentNote } from "./comments.tsx";
+import type { DiffActions } from "./diff-view.tsx";
+import { tokensOf } from "./hunk-colours.ts";
+import type { Hunk, PatchLine } from "./patch.ts";
+import type { LineRow, PairRow, Row } from "./rows.ts";
+import { changedSpans } from "./words.ts";
+
+interface RowProps {
+  row: Row;
+  actions: DiffActions;
+  isFolded: boolean;
+  isViewed: boolean;
+  isAtCursor: boolean;
+}
+
+export const DiffRow = memo(function DiffRow({ row, actions, isFolded, isViewed, isAtCursor }: RowProps) {
+  switch (row.type) {
+    case "file":
+      return <FileHead change={row.change} actions={actions} isFolded={isFolded} isViewed={isViewed} />;
+    case "wait":
+      return (
+        <Waiting change={row.change} isLarge={row.isLarge} isLoading={row.isLoading} actions={actions} />
+      );
+    case "note":
+      return (
+        <p className="review-note small quiet">
+          <Visible text={row.text} />
+        </p>
+      );
+    case "error":
+      return <ErrorNote error={row.error} />;
+    case "hunk":
+      return <HunkHead change={row.change} hunk={row.hunk} actions={actions} />;
+    case "line":
+      return <UnifiedLine row={row} actions={actions} isAtCursor={isAtCursor} />;
+    case "pair":
+      return <SplitLine row={row} actions={actions} isAtCursor={isAtCursor} />;
+    case "comment":
+      return <CommentNote comment={row.comment} onResolve={actions.resolve} />;
+    case "form":
+      return (
+        <CommentForm
+          path={row.change.path}
+          line={row.line}
+          onSave={actions.addComment}
+          onCancel={() => actions.openForm(undefined)}
+        />
+      );
+    default:
+      return row satisfies never;
+  }
+});
+
+const kindWords: Readonly<Record<Change["kind"], string>> = {
+  added: "new",
+  modified: "changed",
+  deleted: "deleted",
+  renamed: "renamed",
+  copied: "copied",
+  type_changed: "other kind",
+};
+
+function FileHead({
+  change,
+  actions,
+  isFolded,
+  isViewed,
+}: { change: Change } & Pick<RowProps, "actions" | "isFolded" | "isViewed">) {
+  const { path, oldPath, kind, added, deleted, newMode } = change;
+  return (
+    <div className="review-file-head">
+      <button
+        type="button"
+        className="review-fold"
+        aria-expanded={!isFolded}
+        onClick={() => actions.fold(change, !isFolded)}
+      >
+        <Icon name="chevron" />
+        <span className="mono">
+          {oldPath === undefined ? null : (
+            <span className="quiet">
+              <Visible text={oldPath} /> →{" "}
+            </span>
+          )}
+          <Visible text={path} />
+        </span>
+      </button>
+      <span className="review-file-facts">
+        <Badge tone={kind === "deleted" ? "bad" : kind === "added" ? "good" : "plain"}>
+          {kindWords[kind]}
+        </Badge>
+        {newMode === "120000" ? <Badge tone="warn">link</Badge> : null}
+        {newMode === "160000" ? <Badge tone="warn">submodule</Badge> : null}
+        <Lines added={added} deleted={deleted} />
+        {actions.canComment ? (
+          <Button kind="quiet" onClick={() => actions.openForm({ path })}>
+            Comment
+          </Button>
+        ) : null}
+        <Checkbox
+          label="Viewed"
+          checked={isViewed}
+          onChange={({ target }) => actions.setViewed(change, target.checked)}
+        />
+      </span>
+    </div>
+  );
+}
+
+export const Lines = ({ added, deleted }: { added: number; deleted: number }) => (
+  <span className="review-counts mono small">
+    <span className="review-plus">+{added}</span> <span className="review-minus">−{deleted}</span>
+  </span>
+);
+
+function Waiting({
+  change,
+  isLarge,
+  isLoading,
+  actions,
+}: {
+  change: Change;
+  isLarge: boolean;
+  isLoading: boolean;
+  actions: DiffActions;
+}) {
+  if (!isLarge || isLoading)
+    return (
+      <div className="review-waiting quiet small" role="status">
+        Loading…
+      </div>
+    );
+  return (
+    <div className="review-waiting">
+      <Button onClick={() => actions.load(change)}>
+        Show {(change.added + change.deleted).toLocaleString("en-US")} changed lines
+      </Button>
+    </div>
+  );
+}
+
+const contexts = [25, 200, 1_000];
+
+function HunkHead({ change, hunk, actions }: { change: Change; hunk: Hunk; actions: DiffActions }) {
+  const next = contexts.find((context) => context > actions.contextOf(change));
+  return (
+    <div className="review-hunk mono small">
+      <span>
+        @@ −{hunk.oldStart} +{hunk.newStart} @@ <Visible text={hunk.heading.slice(0, 200)} />
+      </span>
+      {next === undefined || change.kind === "added" || change.kind === "deleted" ? null : (
+        <button type="button" className="review-more" onClick={() => actions.load(change, next)}>
+          More lines around
+        </button>
+      )}
+    </div>
+  );
+}
+
+const marks = { added: "+", deleted: "−", context: " " } as const;
+
+function LineNumber({
+  line,
+  change,
+  actions,
+}: {
+  line: number | undefined;
+  change: Change;
+  actions: DiffActions;
+}) {
+  if (line === undefined) return <span className="review-number" />;
+  if (!actions.canComment) return <span className="review-number">{line}</span>;
+  // Tab would stop at each of them; the arrow keys and "c" do the same.
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="review-number review-number-button"
+      aria-label={`Comment on line ${line}`}
+      onClick={() => actions.openForm({ path: change.path, line })}
+    >
+      {line}
+    </button>
+  );
+}
+
+interface LineProps<R> {
+  row: R;
+  actions: DiffActions;
+  isAtCursor: boolean;
+}
+
+function UnifiedLine({ row: { line, other, hunk, change }, actions, isAtCursor }: LineProps<LineRow>) {
+  const highlight = useHighlighter(change.path);
+  const spans = other === undefined ? undefined : spansOf(line, other);
+  return (
+    <div
+      className={`review-line review-${line.kind} ${isAtCursor ? "review-cursor" : ""}`}
+      data-line={line.newLine}
+    >
+      <span className="review-number">{line.oldLine}</span>
+      <LineNumber line={line.newLine} change={change} actions={actions} />
+      <span className="review-sign">{marks[line.kind]}</span>
+      <CodeLine
+        text={line.text}
+        tokens={tokensOf(highlight, hunk, line)}
+        changed={spans}
+        hasNoNewline={line.hasNoNewline}
+      />
+    </div>
+  );
+}
+
+const spansOf = (line: PatchLine, other: PatchLine) =>
+  line.kind === "deleted"
+    ? changedSpans(line.text, other.text)?.before
+    : changedSpans(other.text, line.text)?.after;
+
+function SplitLine({ row: { left, right, hunk, change }, actions, isAtCursor }: LineProps<PairRow>) {
+  const highlight = useHighlighter(change.path);
+  const isChange = left !== undefined && right !== undefined && left !== right;
+  const spans = isChange ? changedSpans(left.text, right.text) : undefined;
+  const side = (line: PatchLine | undefined, changed: ReturnType<typeof spansOf>) =>
+    line === undefined ? null : (
+      <CodeLine
+        text={line.text}
+        tokens={tokensOf(highlight, hunk, line)}
+        changed={changed}
+        hasNoNewline={line.hasNoNewline}
+      />
+    );
+  return (
+    <div className={`review-pair ${isAtCursor ? "review-cursor" : ""}`} data-line={right?.newLine}>
+      <div className={`review-half review-${left?.kind ?? "absent"}`}>
+        <span className="review-number">{left?.oldLine}</span>
+        {side(left, spans?.before)}
+      </div>
+      <div className={`review-half review-${right?.kind ?? "absent"}`}>
+        <LineNumber line={right?.newLine} change={change} actions={actions} />
+        {side(right, spans?.after)}
+      </div>
+    </div>
+  );
+}

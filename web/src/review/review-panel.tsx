@@ -1,0 +1,123 @@
+/** Everything a person needs to judge one box's work, and what they can do with it. */
+import { useState } from "react";
+import type { Review } from "../../../src/contract/review/review.ts";
+import { client } from "../api/client.ts";
+import { useMay, useMayOn } from "../api/me.ts";
+import { Button } from "../parts/button.tsx";
+import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
+import { useAction } from "../parts/use-action.ts";
+import { Checks } from "./checks.tsx";
+import { DiffPane } from "./diff-pane.tsx";
+import { LandingBar } from "./landing.tsx";
+import { RangePicker } from "./range-picker.tsx";
+import { SessionFacts } from "./session-summary.tsx";
+import { type Look, useLook } from "./use-look.ts";
+import type { PatchRange } from "./use-patches.ts";
+
+export interface ReviewPanelProps {
+  box: string;
+  /** Another box it is compared with. */
+  against?: string | undefined;
+  onMerged?: (() => void) | undefined;
+  onDiscarded?: (() => void) | undefined;
+  /** Keys of the page around, for the help. */
+  moreKeys?: readonly (readonly [string, string])[] | undefined;
+}
+
+export function ReviewPanel(props: ReviewPanelProps) {
+  const { box, against } = props;
+  const [chosen, setRange] = useState<PatchRange>({});
+  const range = against === undefined ? chosen : { against };
+  const look = useLook(box, range);
+  const { review, error } = look;
+  return (
+    <div className="review-panel parts-stack">
+      {against === undefined ? (
+        <div className="parts-row review-range">
+          <RangePicker box={box} range={chosen} onChange={setRange} />
+          <Button isBusy={look.isLooking} onClick={look.again}>
+            Look again
+          </Button>
+        </div>
+      ) : null}
+      {error === null || error === undefined ? null : <ErrorNote error={error} />}
+      {look.isOutdated ? (
+        <Note tone="warn">
+          <span role="status">
+            The work has changed since you looked. What you see is what was there then, and it cannot land any
+            more.
+          </span>
+          <span>
+            <Button kind="primary" isBusy={look.isLooking} onClick={look.again}>
+              Look at the new state
+            </Button>
+          </span>
+        </Note>
+      ) : null}
+      {review === undefined ? (
+        error === null ? (
+          <Skeleton height={480} label="Looking at the work" />
+        ) : null
+      ) : (
+        <Looked key={review.digest} {...props} review={review} range={range} look={look} />
+      )}
+    </div>
+  );
+}
+
+/** One state that was looked at; another one begins anew, with nothing acknowledged. */
+function Looked({
+  review,
+  range,
+  look,
+  moreKeys,
+  onMerged,
+  onDiscarded,
+}: ReviewPanelProps & { review: Review; range: PatchRange; look: Look }) {
+  const { box } = review;
+  const hasScope = useMay("review");
+  const mayWork = useMayOn(box, "work");
+  const checks = useAction(() => client.runChecks(box), {
+    onDone: (results) =>
+      look.update((now) => ({
+        ...now,
+        checks: results.filter(({ tree }) => tree === now.checkpoint?.tree),
+      })),
+  });
+  return (
+    <>
+      <SessionFacts review={review} />
+      <Checks
+        review={review}
+        canRun={hasScope && mayWork}
+        isRunning={checks.isBusy}
+        onRun={() => checks.run()}
+      />
+      <DiffPane
+        review={review}
+        range={range}
+        isOutdated={look.isOutdated}
+        canComment={hasScope && mayWork && range.to === undefined && range.against === undefined}
+        moreKeys={moreKeys}
+        landing={(state) => (
+          <LandingBar
+            {...state}
+            review={review}
+            onOutdated={look.setOutdated}
+            onMerged={() => {
+              look.again();
+              onMerged?.();
+            }}
+            onUndone={look.again}
+            onDiscarded={() => onDiscarded?.()}
+          />
+        )}
+      />
+      {review.changes.length === 0 ? (
+        <Empty title="Nothing has changed">
+          <p>The box has the files it began with, or what was merged last.</p>
+        </Empty>
+      ) : null}
+    </>
+  );
+}

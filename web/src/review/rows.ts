@@ -1,0 +1,218 @@
+/** Everything between the top and the bottom of the diff as one list of rows, of which only those on the screen are drawn. */
+import type { Change } from "../../../src/contract/review/change.ts";
+import type { ReviewComment } from "../../../src/contract/review/comment.ts";
+import type { FilePatch, Hunk, PatchLine } from "./patch.ts";
+
+export type PatchState =
+  | { readonly state: "loading" }
+  | { readonly state: "failed"; readonly error: unknown }
+  | { readonly state: "ready"; readonly files: readonly FilePatch[]; readonly isCut: boolean };
+
+interface InFile {
+  readonly key: string;
+  readonly change: Change;
+}
+
+export interface LineRow extends InFile {
+  readonly type: "line";
+  readonly hunk: Hunk;
+  readonly line: PatchLine;
+  /** The line it replaces, or is replaced by. */
+  readonly other?: PatchLine | undefined;
+}
+
+export interface PairRow extends InFile {
+  readonly type: "pair";
+  readonly hunk: Hunk;
+  readonly left?: PatchLine | undefined;
+  readonly right?: PatchLine | undefined;
+}
+
+export type Row =
+  | (InFile & { readonly type: "file" })
+  | (InFile & { readonly type: "wait"; readonly isLarge: boolean; readonly isLoading: boolean })
+  | (InFile & { readonly type: "note"; readonly text: string })
+  | (InFile & { readonly type: "error"; readonly error: unknown })
+  | (InFile & { readonly type: "hunk"; readonly hunk: Hunk })
+  | LineRow
+  | PairRow
+  | (InFile & { readonly type: "comment"; readonly comment: ReviewComment })
+  | (InFile & { readonly type: "form"; readonly line?: number | undefined });
+
+export interface RowsQuery {
+  readonly files: readonly Change[];
+  readonly patches: ReadonlyMap<string, PatchState>;
+  readonly isSplit: boolean;
+  readonly folded: ReadonlySet<string>;
+  readonly comments: readonly ReviewComment[];
+  readonly form?: { readonly path: string; readonly line?: number | undefined } | undefined;
+}
+
+/** Beyond this a file is fetched only when somebody asks for it. */
+export const largeLines = 3_000;
+
+export function rowsOf({ files, patches, isSplit, folded, comments, form }: RowsQuery): Row[] {
+  const byPath = new Map<string, ReviewComment[]>();
+  for (const comment of comments) byPath.set(comment.path, [...(byPath.get(comment.path) ?? []), comment]);
+  const rows: Row[] = [];
+  for (const change of files) {
+    const { path } = change;
+    rows.push({ type: "file", key: `${path}\0`, change });
+    if (folded.has(path)) continue;
+    const isForm = form?.path === path;
+    if (isForm && form.line === undefined) rows.push({ type: "form", key: `${path}\0form`, change });
+    const patch = patches.get(path);
+    const remarks = byPath.get(path) ?? [];
+    const body = bodyOf(change, patch, isSplit);
+    if (remarks.length === 0 && !isForm) {
+      for (const row of body) rows.push(row);
+      continue;
+    }
+    withRemarks(rows, body, change, remarks, isForm ? form.line : undefined);
+  }
+  return rows;
+}
+
+/** The line of the new content that a row shows. */
+export const newLineOf = (row: Row): number | undefined =>
+  row.type === "line" ? row.line.newLine : row.type === "pair" ? row.right?.newLine : undefined;
+
+function withRemarks(
+  rows: Row[],
+  body: readonly Row[],
+  change: Change,
+  remarks: readonly ReviewComment[],
+  formLine: number | undefined,
+): void {
+  const toRow = (comment: ReviewComment): Row => ({
+    type: "comment",
+    key: `${change.path}\0comment ${comment.id}`,
+    change,
+    comment,
+  });
+  const shown = new Set<ReviewComment>();
+  const form: Row = { type: "form", key: `${change.path}\0form`, change, line: formLine };
+  let hasForm = formLine === undefined;
+  const tail: Row[] = [];
+  for (const row of body) {
+    tail.push(row);
+    const line = newLineOf(row);
+    if (line === undefined) continue;
+    for (const comment of remarks) {
+      if (comment.line !== line || shown.has(comment)) continue;
+      shown.add(comment);
+      tail.push(toRow(comment));
+    }
+    if (!hasForm && line === formLine) {
+      hasForm = true;
+      tail.push(form);
+    }
+  }
+  // About the file as a whole, or about a line that this diff does not show.
+  for (const comment of remarks) if (!shown.has(comment)) rows.push(toRow(comment));
+  if (!hasForm) rows.push(form);
+  for (const row of tail) rows.push(row);
+}
+
+function bodyOf(change: Change, patch: PatchState | undefined, isSplit: boolean): readonly Row[] {
+  const { path } = change;
+  if (patch === undefined || patch.state === "loading") {
+    const isLarge = change.added + change.deleted > largeLines;
+    return [{ type: "wait", key: `${path}\0wait`, change, isLarge, isLoading: patch !== undefined }];
+  }
+  if (patch.state === "failed") return [{ type: "error", key: `${path}\0error`, change, error: patch.error }];
+  return patchRows(change, patch, isSplit);
+}
+
+const made = new WeakMap<PatchState, { split?: readonly Row[]; unified?: readonly Row[] }>();
+
+function patchRows(change: Change, patch: PatchState & { state: "ready" }, isSplit: boolean): readonly Row[] {
+  let kept = made.get(patch);
+  if (kept === undefined) made.set(patch, (kept = {}));
+  const key = isSplit ? "split" : "unified";
+  return (kept[key] ??= makeRows(change, patch, isSplit));
+}
+
+function makeRows(change: Change, patch: PatchState & { state: "ready" }, isSplit: boolean): Row[] {
+  const rows: Row[] = [];
+  const key = () => `${change.path}\0${rows.length}`;
+  const note = (text: string) => rows.push({ type: "note", key: key(), change, text });
+  for (const text of notesOf(change)) note(text);
+  for (const { hunks, isBinary, isCombined } of patch.files) {
+    if (isBinary) note("Binary files cannot be shown as lines.");
+    if (isCombined) note("A merge of several sides.");
+    for (const hunk of hunks) {
+      rows.push({ type: "hunk", key: key(), change, hunk });
+      if (isSplit) {
+        for (const { left, right } of pairsOf(hunk.lines))
+          rows.push({ type: "pair", key: key(), change, hunk, left, right });
+      } else {
+        const others = othersOf(hunk.lines);
+        for (const line of hunk.lines)
+          rows.push({ type: "line", key: key(), change, hunk, line, other: others.get(line) });
+      }
+    }
+  }
+  if (patch.isCut) note("There is more than can be shown here. All of it is in: agentbox diff");
+  if (rows.length === 0) note("Its content is unchanged.");
+  return rows;
+}
+
+/** What no line of the diff says. */
+export function notesOf({ kind, oldMode, newMode, oldPath, newId, isBinary, bytes }: Change): string[] {
+  const notes: string[] = [];
+  if (kind === "renamed") notes.push(`Renamed from ${oldPath ?? "another name"}.`);
+  if (kind === "copied") notes.push(`Copied from ${oldPath ?? "another file"}.`);
+  if (newMode === "120000")
+    notes.push("A symbolic link: the line below is where it leads, not what it holds.");
+  if (newMode === "160000" || oldMode === "160000")
+    notes.push(
+      `A submodule: another repository, at commit ${newId.slice(0, 12)}. Nobody sees its files here.`,
+    );
+  if (newMode === "100755" && oldMode !== "100755") notes.push("Can be executed now.");
+  if (oldMode === "100755" && newMode === "100644") notes.push("Can be executed no longer.");
+  if (kind === "type_changed")
+    notes.push("It is another kind of thing now: all of the old, then all of the new.");
+  if (isBinary) notes.push(`${bytes.toLocaleString("en-US")} bytes, not text.`);
+  return notes;
+}
+
+interface Pair {
+  readonly left?: PatchLine | undefined;
+  readonly right?: PatchLine | undefined;
+}
+
+/** Deleted lines beside the added ones that follow them. */
+export function pairsOf(lines: readonly PatchLine[]): Pair[] {
+  const pairs: Pair[] = [];
+  let deleted: PatchLine[] = [];
+  let added: PatchLine[] = [];
+  const flush = () => {
+    for (let at = 0; at < Math.max(deleted.length, added.length); at += 1)
+      pairs.push({ left: deleted[at], right: added[at] });
+    deleted = [];
+    added = [];
+  };
+  for (const line of lines) {
+    if (line.kind === "added") added.push(line);
+    else if (line.kind === "deleted") {
+      if (added.length > 0) flush();
+      deleted.push(line);
+    } else {
+      flush();
+      pairs.push({ left: line, right: line });
+    }
+  }
+  flush();
+  return pairs;
+}
+
+function othersOf(lines: readonly PatchLine[]): Map<PatchLine, PatchLine> {
+  const others = new Map<PatchLine, PatchLine>();
+  for (const { left, right } of pairsOf(lines)) {
+    if (left === undefined || right === undefined || left === right) continue;
+    others.set(left, right);
+    others.set(right, left);
+  }
+  return others;
+}

@@ -1,0 +1,75 @@
+/** Where a person is in a diff: the file, the line, what is folded, and what they are writing. */
+import { useCallback, useState } from "react";
+import type { Change } from "../../../src/contract/review/change.ts";
+import type { Target } from "./diff-view.tsx";
+import { type Row, newLineOf } from "./rows.ts";
+
+export interface Place {
+  readonly path: string;
+  readonly line?: number;
+}
+
+const isLine = (row: Row) => row.type === "line" || row.type === "pair";
+
+export function useReading() {
+  const [current, setCurrent] = useState<string>();
+  const [target, setTarget] = useState<Target>();
+  const [cursor, setCursor] = useState<string>();
+  const [form, setForm] = useState<Place>();
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+
+  const fold = useCallback(({ path }: Change, isFolded: boolean) => {
+    setFolded((now) => {
+      const next = new Set(now);
+      if (isFolded) next.add(path);
+      else next.delete(path);
+      return next;
+    });
+  }, []);
+  const go = useCallback((path: string, line?: number) => {
+    setCurrent(path);
+    setCursor(undefined);
+    if (line !== undefined)
+      setFolded((now) => (now.has(path) ? new Set([...now].filter((one) => one !== path)) : now));
+    setTarget({ path, line });
+  }, []);
+  const arrive = useCallback(() => setTarget(undefined), []);
+
+  return {
+    current: current,
+    setCurrent,
+    target,
+    go,
+    arrive,
+    cursor,
+    form,
+    setForm,
+    folded,
+    fold,
+    /** The next file, or the one before. */
+    stepFile(files: readonly Change[], by: 1 | -1) {
+      const at = files.findIndex(({ path }) => path === current);
+      const next = files[at === -1 ? 0 : Math.min(Math.max(at + by, 0), files.length - 1)];
+      if (next !== undefined) go(next.path);
+    },
+    stepLine(rows: readonly Row[], by: 1 | -1) {
+      const from = rows.findIndex((row) =>
+        cursor === undefined ? row.change.path === current || current === undefined : row.key === cursor,
+      );
+      for (let at = from + by; at >= 0 && at < rows.length; at += by) {
+        const row = rows[at]!;
+        if (!isLine(row)) continue;
+        setCursor(row.key);
+        setCurrent(row.change.path);
+        return;
+      }
+    },
+    /** What "c" is about. */
+    placeOf(rows: readonly Row[]): Place | undefined {
+      const row = rows.find(({ key }) => key === cursor);
+      const path = row?.change.path ?? current ?? rows[0]?.change.path;
+      const line = row === undefined ? undefined : newLineOf(row);
+      return path === undefined ? undefined : { path, ...(line === undefined ? {} : { line }) };
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** What a person chooses for this browser, who is signed in, and what the daemon says about itself. */
+import { useMe } from "../api/me.ts";
+import { type ThemeChoice, chooseTheme, useThemeChoice } from "../app/theme.ts";
+import { NoticeSettings } from "../notices/notice-settings.tsx";
+import { Field, Select } from "../parts/field.tsx";
+import { PageHeader } from "../parts/note.tsx";
+import { DaemonPanel } from "./daemon-panel.tsx";
+import { DiskPanel } from "./disk-panel.tsx";
+import { DoctorPanel } from "./doctor-panel.tsx";
+import { Section } from "./section.tsx";
+import { SignInsPanel } from "./sign-ins-panel.tsx";
+import { TokensPanel } from "./tokens-panel.tsx";
+
+const themes: readonly (readonly [ThemeChoice, string])[] = [
+  ["system", "As the system"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+];
+
+export function SettingsPage() {
+  const me = useMe();
+  const theme = useThemeChoice();
+  const canManage = me?.scopes.includes("host") === true && me.kind !== "guest";
+  return (
+    <div className="settings">
+      <PageHeader title="Settings" />
+      <Section title="This browser">
+        <Field label="Theme">
+          <Select value={theme} onChange={({ target }) => chooseTheme(target.value as ThemeChoice)}>
+            {themes.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <h3>Notifications</h3>
+        <NoticeSettings />
+      </Section>
+      <SignInsPanel canList={canManage} />
+      {canManage ? <TokensPanel /> : null}
+      <DaemonPanel />
+      {me?.isAdmin ? <DiskPanel /> : null}
+      {me?.isAdmin ? <DoctorPanel /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+/** Which boxes a person wants to see side by side, kept in this browser. */
+const place = "agentbox-terminals";
+export const mostTiles = 24;
+const firstTiles = 4;
+
+export function readChoice(kept: string | null = localStorage.getItem(place)): readonly string[] | undefined {
+  if (kept === null) return undefined;
+  try {
+    const names: unknown = JSON.parse(kept);
+    if (!Array.isArray(names)) return undefined;
+    return names.filter((name): name is string => typeof name === "string").slice(0, mostTiles);
+  } catch {
+    return undefined;
+  }
+}
+
+export const keepChoice = (names: readonly string[]): void =>
+  localStorage.setItem(place, JSON.stringify(names));
+
+/** What is chosen, in the order it was chosen, as far as it runs; without a choice, the first few. */
+export function shownBoxes(
+  running: readonly string[],
+  choice: readonly string[] | undefined,
+): readonly string[] {
+  if (choice === undefined) return running.slice(0, firstTiles);
+  const there = new Set(running);
+  return choice.filter((name) => there.has(name));
+}

@@ -1,0 +1,133 @@
+import { FitAddon } from "@xterm/addon-fit";
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import { Terminal } from "@xterm/xterm";
+import { terminalFont, terminalTheme } from "./colours.ts";
+import { findText } from "./find-text.ts";
+import { onPersonInput } from "./person-input.ts";
+import { chooseRenderer } from "./renderer.ts";
+import type { Size } from "./session-connection.ts";
+import { strictDocument, withStrictElements } from "./strict-document.ts";
+
+export interface ScreenEvents {
+  typed(text: string): void;
+  bytes(bytes: Uint8Array): void;
+  link(url: string): void;
+  title(title: string): void;
+  copy(text: string): void;
+}
+
+export interface ScreenOptions {
+  readonly fontSize: number;
+  /** One of many on the page: drawn with elements, because a browser has only a few graphics contexts. */
+  readonly isCompact: boolean;
+  readonly isReadOnly: boolean;
+  readonly events: ScreenEvents;
+}
+
+const scrollbackLines = 5000;
+const smallestFont = 4;
+const usualSize: Size = { cols: 80, rows: 24 };
+const maxTitle = 120;
+
+/** xterm in a place of the page, with everything switched off that a box could use to act outside of it. */
+export class TerminalScreen {
+  readonly terminal: Terminal;
+  readonly #host: HTMLElement;
+  readonly #fit = new FitAddon();
+  #fontSize: number;
+
+  constructor(host: HTMLElement, { fontSize, isCompact, isReadOnly, events }: ScreenOptions) {
+    this.#host = host;
+    this.#fontSize = fontSize;
+    this.terminal = new Terminal({
+      allowProposedApi: false,
+      cursorBlink: false,
+      disableStdin: isReadOnly,
+      documentOverride: strictDocument(),
+      fontFamily: terminalFont(),
+      fontSize,
+      minimumContrastRatio: 4.5,
+      scrollback: scrollbackLines,
+      theme: terminalTheme(),
+      // SECURITY: a hyperlink shows any text and leads anywhere; a person sees the address before it is opened.
+      linkHandler: { activate: (_event, url) => events.link(url), allowNonHttpProtocols: false },
+      // SECURITY: OSC 52 (clipboard) and window reports have no handler here, and none may be added.
+      windowOptions: {},
+    });
+    this.terminal.loadAddon(this.#fit);
+    this.terminal.loadAddon(new WebLinksAddon((_event, url) => events.link(url)));
+    withStrictElements(() => this.terminal.open(host));
+    const draws = (renderer: string) => void (host.dataset["renderer"] = renderer);
+    if (isCompact) draws("dom");
+    else chooseRenderer(this.terminal, draws);
+    onPersonInput(this.terminal, events);
+    this.terminal.onTitleChange((title) => events.title(title.slice(0, maxTitle)));
+    this.terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event, events));
+  }
+
+  /** The size at which the place is filled with text of the chosen size. */
+  get ownSize(): Size {
+    const fitting = this.#fit.proposeDimensions();
+    if (!fitting || !Number.isFinite(fitting.cols) || !Number.isFinite(fitting.rows)) return usualSize;
+    const scale = (this.terminal.options.fontSize ?? this.#fontSize) / this.#fontSize;
+    const limited = (count: number, least: number) =>
+      Math.min(1000, Math.max(least, Math.floor(count * scale)));
+    return { cols: limited(fitting.cols, 2), rows: limited(fitting.rows, 1) };
+  }
+
+  get size(): Size {
+    return { cols: this.terminal.cols, rows: this.terminal.rows };
+  }
+
+  /** Takes the session's size. What is larger than the place is drawn smaller, so that all of it is seen. */
+  resize(size: Size): void {
+    this.terminal.resize(size.cols, size.rows);
+    this.layout();
+  }
+
+  layout(): void {
+    const own = this.ownSize;
+    const scale = Math.min(1, own.cols / this.terminal.cols, own.rows / this.terminal.rows);
+    const fontSize =
+      scale === 1 ? this.#fontSize : Math.max(smallestFont, Math.floor(this.#fontSize * scale * 4) / 4);
+    if (this.terminal.options.fontSize !== fontSize) this.terminal.options.fontSize = fontSize;
+  }
+
+  setFontSize(fontSize: number): void {
+    this.#fontSize = fontSize;
+    this.terminal.options.fontSize = fontSize;
+    this.layout();
+  }
+
+  /** Selects the next place of a text above, or below; false when there is none. */
+  find(wanted: string, isUpwards: boolean): boolean {
+    const { buffer } = this.terminal;
+    const { active } = buffer;
+    const at = this.terminal.getSelectionPosition()?.start ?? { x: 0, y: active.length };
+    const textOf = (row: number) => active.getLine(row)?.translateToString(true) ?? "";
+    const from = { row: at.y, column: at.x };
+    const found = findText(active.length, textOf, wanted, { from, isUpwards });
+    if (!found) return false;
+    this.terminal.select(found.column, found.row, wanted.length);
+    this.terminal.scrollToLine(Math.max(0, found.row - Math.floor(this.terminal.rows / 2)));
+    return true;
+  }
+
+  dispose(): void {
+    this.terminal.dispose();
+    this.#host.replaceChildren();
+  }
+
+  /** Ctrl-Shift-C copies and Ctrl-Shift-V pastes, as in other terminals; every other key is the program's. */
+  #isForProgram(event: KeyboardEvent, events: ScreenEvents): boolean {
+    const isOurs = event.ctrlKey && event.shiftKey && !event.altKey && !event.metaKey;
+    if (!isOurs || event.type !== "keydown") return true;
+    if (event.code === "KeyC") {
+      event.preventDefault();
+      if (this.terminal.hasSelection()) events.copy(this.terminal.getSelection());
+      return false;
+    }
+    // The browser pastes by itself, and the page hears of it.
+    return event.code !== "KeyV";
+  }
+}

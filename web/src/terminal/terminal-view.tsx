@@ -1,0 +1,102 @@
+import { type ClipboardEvent, type DragEvent, type MouseEvent, useRef, useState } from "react";
+import { useMayOn } from "../api/me.ts";
+import { LinkQuestion } from "../parts/confirm-link.tsx";
+import { ErrorNote } from "../parts/note.tsx";
+import { FindBar } from "./find-bar.tsx";
+import { KeyBar } from "./key-bar.tsx";
+import { type MenuPlace, TerminalMenu } from "./menu.tsx";
+import { PasteQuestion } from "./paste-question.tsx";
+import { TerminalStatus } from "./status.tsx";
+import { TerminalToolbar } from "./toolbar.tsx";
+import { useTerminal } from "./use-terminal.ts";
+
+interface TerminalViewProps {
+  box: string;
+  session: string;
+  /** Sees everything and types nothing. The daemon holds guests to it whatever the page says. */
+  readOnly?: boolean;
+  /** A small picture of a terminal among others: no tools, and the session keeps its size. */
+  isCompact?: boolean;
+}
+
+const stop = (event: DragEvent) => event.preventDefault();
+
+export function TerminalView({ box, session, readOnly = false, isCompact = false }: TerminalViewProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLElement>(null);
+  const mayType = useMayOn(box, "work");
+  const [isChosenReadOnly, setReadOnly] = useState(false);
+  const [isFinding, setFinding] = useState(false);
+  const [hasKeys, setKeys] = useState(false);
+  const [menu, setMenu] = useState<MenuPlace>();
+  const isReadOnly = readOnly || isChosenReadOnly || !mayType;
+  const terminal = useTerminal(host, { box, session, isReadOnly, isCompact });
+
+  const takePaste = (event: ClipboardEvent) => {
+    event.preventDefault();
+    event.stopPropagation();
+    if (!isReadOnly) terminal.pasteText(event.clipboardData.getData("text/plain"));
+  };
+  const openMenu = (event: MouseEvent) => {
+    const takesMouse = terminal.screen.current?.terminal.modes.mouseTrackingMode !== "none";
+    if (takesMouse && !event.shiftKey) return;
+    event.preventDefault();
+    setMenu({ x: event.clientX, y: event.clientY });
+  };
+  const closeFind = () => {
+    setFinding(false);
+    terminal.focus();
+  };
+
+  return (
+    <section
+      ref={frame}
+      className={`terminal-view ${isCompact ? "terminal-view-compact" : ""}`}
+      aria-label={`Terminal of ${box}, session ${session}`}
+    >
+      {isCompact ? null : (
+        <TerminalToolbar
+          terminal={terminal}
+          frame={frame}
+          isReadOnly={isReadOnly}
+          canType={mayType && !readOnly}
+          onReadOnly={setReadOnly}
+          onFind={() => setFinding(true)}
+          hasKeys={hasKeys}
+          onKeys={setKeys}
+        />
+      )}
+      {isFinding ? (
+        <FindBar
+          find={(text, isUpwards) => terminal.screen.current?.find(text, isUpwards) ?? false}
+          onClose={closeFind}
+        />
+      ) : null}
+      {terminal.state.phase === "refused" ? <ErrorNote error={terminal.state.error} /> : null}
+      <div
+        className="terminal-host"
+        ref={host}
+        data-phase={terminal.state.phase}
+        onPasteCapture={takePaste}
+        onContextMenu={isCompact ? undefined : openMenu}
+        // SECURITY: a dropped file or text would become input, or replace the page.
+        onDragOver={stop}
+        onDropCapture={stop}
+      />
+      {isCompact ? null : (
+        <>
+          <KeyBar terminal={terminal} isShown={hasKeys} isReadOnly={isReadOnly} />
+          <TerminalMenu
+            place={menu}
+            terminal={terminal}
+            isReadOnly={isReadOnly}
+            onClose={() => setMenu(undefined)}
+          />
+        </>
+      )}
+      {isCompact ? <TerminalStatus terminal={terminal} isReadOnly={isReadOnly} isShort /> : null}
+      <PasteQuestion paste={terminal.paste} onAnswer={terminal.answerPaste} />
+      <LinkQuestion url={terminal.link} onClose={terminal.closeLink} />
+    </section>
+  );
+}

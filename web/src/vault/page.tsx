@@ -1,0 +1,1 @@
+export const VaultPage = () => <p>Not here yet.</p>;
