@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { renderCompose } from "../src/cli/render/compose.ts";
-import { dockerRunOptions, renderDockerRun } from "../src/cli/render/docker-run.ts";
+import { dockerRunOptions, renderDockerRun } from "../src/contract/docker-run.ts";
 import type { Box, SecurityException } from "../src/contract/box.ts";
 import type { PortableContainer } from "../src/contract/container.ts";
 import { portable } from "../src/core/export-box.ts";

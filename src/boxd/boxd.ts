@@ -17,11 +17,14 @@ import { Connection } from "./connection.ts";
 import { serveExec } from "./exec.ts";
 import { failure } from "./failure.ts";
 import { serveFollow } from "./follow.ts";
+import { servePort } from "./open-port.ts";
 import type { HooksFile } from "./hooks-file.ts";
 import { HostControl } from "./host-control.ts";
 import type { BoxNetwork } from "./network/index.ts";
 import type { OutputRing } from "./output-ring.ts";
 import { processIds } from "./process-group.ts";
+import { servePorts } from "./ports.ts";
+import { serveListFiles, serveSliceFile } from "./look-at-files.ts";
 import { serveReadFiles } from "./read-files.ts";
 import { Services } from "./services.ts";
 import { Sessions } from "./sessions.ts";
@@ -210,8 +213,20 @@ export class Boxd {
         return serveReadFiles(connection, op, this.#config);
       case "files.write":
         return serveWriteFiles(connection, op, this.#config);
+      case "files.list":
+        return serveListFiles(connection, op, this.#config);
+      case "files.slice":
+        return serveSliceFile(connection, op, this.#config);
+      case "port.open":
+        this.#activity.touch();
+        return servePort(connection, op, this.#activity);
+      case "ports.list":
+        return servePorts(connection);
       default:
-        throw new TypeError(`There is no stream of kind ${(op as { kind: string }).kind}.`);
+        throw new AgentBoxError(
+          "box.too_old",
+          `There is no stream of kind ${(op as { kind: string }).kind} in this box.`,
+        );
     }
   }
 

@@ -7,7 +7,7 @@ import { OutputRing } from "./output-ring.ts";
 import { startWithPipes } from "./pipe-program.ts";
 import type { Program, ProgramEnd, ProgramSink } from "./program.ts";
 import { Screen } from "./screen.ts";
-import { startOnTerminal } from "./terminal-program.ts";
+import { startOnTerminal, type TerminalSize } from "./terminal-program.ts";
 import { Throttle } from "./throttle.ts";
 import { Viewer } from "./viewer.ts";
 
@@ -39,10 +39,12 @@ export class Session implements ProgramSink {
   #listensSinceMs: number | undefined;
   #lastScreen: string | undefined;
   #end: ProgramEnd | undefined;
+  #size: TerminalSize;
 
   private constructor(options: SessionOptions) {
     this.id = options.id;
     this.#options = options;
+    this.#size = { cols: options.spec.cols, rows: options.spec.rows };
     this.#throttle = new Throttle({
       viewers: this.#viewers,
       isScreenFull: () => this.#screen?.isFull ?? false,
@@ -112,7 +114,7 @@ export class Session implements ProgramSink {
     this.#options.activity.touch();
     connection.send({ type: "started" });
     if (!this.isRunning && this.#options.spec.terminal) return this.#showEnd(connection);
-    const viewer = new Viewer(connection, this.ring, op.readOnly, {
+    const viewer = new Viewer(connection, this.ring, op, {
       input: (chunk) => {
         this.#options.activity.touch();
         return this.#program.write(chunk);
@@ -121,6 +123,7 @@ export class Session implements ProgramSink {
       signal: (signal) => this.signal(signal),
       resize: (cols, rows) => this.#resize(cols, rows),
       screen: this.#screen ? () => this.#snapshot() : undefined,
+      size: () => this.#size,
       progressed: () => this.#throttle.progressed(viewer),
       finished: () => this.#leave(connection),
       closed: () => {
@@ -161,6 +164,8 @@ export class Session implements ProgramSink {
     if (!this.isRunning) return;
     this.#program.resize(cols, rows);
     this.#screen?.resize(cols, rows);
+    this.#size = { cols, rows };
+    for (const viewer of this.#viewers) viewer.sized();
   }
 
   /** While the screen is taken the program waits; otherwise its output could outrun the ring before it is sent. */
@@ -176,6 +181,7 @@ export class Session implements ProgramSink {
   }
 
   #showEnd(connection: Connection): void {
+    connection.send({ type: "size", ...this.#size });
     connection.write(dataKind(1), Buffer.from(this.#lastScreen ?? ""));
     this.#leave(connection);
   }
@@ -185,9 +191,10 @@ export class Session implements ProgramSink {
     connection.end({ type: "exit", code, signal, timedOut: false });
   }
 
-  /** Programs ask their terminal questions. Viewers' terminals answer them; the emulator does when nobody looks. */
+  /** Programs ask their terminal questions. A viewer's terminal may answer them; if none does, the emulator does. */
   #answer(text: string): void {
-    if (this.#viewers.size === 0 && this.isRunning) this.#program.write(Buffer.from(text));
+    const isLeftToViewer = [...this.#viewers].some((viewer) => viewer.answers);
+    if (!isLeftToViewer && this.isRunning) this.#program.write(Buffer.from(text));
   }
 }
 

@@ -1,9 +1,10 @@
 import { decodeJson, type Frame, frameKind } from "../contract/link/codec.ts";
-import type { StreamInput } from "../contract/link/messages.ts";
+import type { AttachOp, StreamInput } from "../contract/link/messages.ts";
 import { type Connection, dataKind } from "./connection.ts";
 import type { OutputRing } from "./output-ring.ts";
 import { signalName } from "./process-group.ts";
 import { RingReader } from "./ring-reader.ts";
+import type { TerminalSize } from "./terminal-program.ts";
 
 export interface ViewerSession {
   /** False when the program is slow to read. */
@@ -13,6 +14,7 @@ export interface ViewerSession {
   resize(cols: number, rows: number): void;
   /** The exact screen at the moment of the call; undefined for a session without a terminal. */
   readonly screen: (() => Promise<string>) | undefined;
+  readonly size: () => TerminalSize;
   progressed(): void;
   finished(): void;
   closed(): void;
@@ -23,12 +25,17 @@ const reset = "\u001bc";
 
 /** One person looking at a session: the screen first, then every byte; a fresh screen after falling behind. */
 export class Viewer {
+  /** Whether questions of the program may be left to this viewer's terminal. */
+  readonly answers: boolean;
   readonly #connection: Connection;
   readonly #session: ViewerSession;
   readonly #ring: OutputRing;
   readonly #reader: RingReader;
+  #isShowing = false;
+  #told: TerminalSize | undefined;
 
-  constructor(connection: Connection, ring: OutputRing, isReadOnly: boolean, session: ViewerSession) {
+  constructor(connection: Connection, ring: OutputRing, op: AttachOp, session: ViewerSession) {
+    this.answers = !op.readOnly && op.answers !== false;
     this.#connection = connection;
     this.#session = session;
     this.#ring = ring;
@@ -37,7 +44,7 @@ export class Viewer {
       progressed: () => session.progressed(),
       finished: () => session.finished(),
     });
-    connection.onFrame((frame) => isReadOnly || this.#receive(frame));
+    connection.onFrame((frame) => op.readOnly || this.#receive(frame));
     connection.onClose(() => session.closed());
   }
 
@@ -48,6 +55,11 @@ export class Viewer {
   begin(): void {
     if (this.#session.screen) this.#show("");
     else this.#reader.pump();
+  }
+
+  /** The terminal has another size now. */
+  sized(): void {
+    if (this.#session.screen && !this.#isShowing) this.#tell(this.#session.size());
   }
 
   resumeInput(): void {
@@ -66,11 +78,23 @@ export class Viewer {
   /** Bytes up to `offset` are in the screen, those after it follow it: nothing is lost or seen twice. */
   #show(prefix: string): void {
     const offset = this.#ring.total;
+    const size = this.#session.size();
     this.#reader.hold();
+    this.#isShowing = true;
     void this.#session.screen!().then((screen) => {
+      // The screen is of the size at its moment; a later one is told after it.
+      this.#tell(size);
       this.#connection.write(dataKind(1), Buffer.from(prefix + screen));
+      this.#isShowing = false;
+      this.sized();
       this.#reader.moveTo(offset);
     });
+  }
+
+  #tell(size: TerminalSize): void {
+    if (this.#told?.cols === size.cols && this.#told.rows === size.rows) return;
+    this.#told = size;
+    this.#connection.send({ type: "size", ...size });
   }
 
   #receive(frame: Frame): void {

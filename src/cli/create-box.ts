@@ -6,12 +6,12 @@ import type { CreateBoxInput, CreatedBox } from "../contract/api/schemas.ts";
 import { readHostVariable } from "../host/env.ts";
 import { homePaths } from "../host/home.ts";
 import { asksByDefault } from "./asks-by-default.ts";
-import { manifestFromFlags } from "./box-request.ts";
 import type { CommandContext } from "./command.ts";
 import { buildWithProgress } from "./build-image.ts";
 import { findManifest } from "./find-manifest.ts";
 import { installMissing } from "./install-agent.ts";
 import { withProgress } from "./render/progress.ts";
+import { typedValues } from "./set-flag.ts";
 import { withTrust } from "./trust-question.ts";
 
 const readConfig = (file: string): Promise<string | undefined> =>
@@ -39,7 +39,7 @@ export async function createBox(
   const found = await findManifest(cwd, env.userHome);
   const name = chosen ?? args.text("name");
   const trust = args.text("trust");
-  const typed = manifestFromFlags(args, cwd, context.command.flags) ?? {};
+  const typed = (await typedValues(args, cwd, context.command.flags)) ?? {};
   const flags = agent === undefined ? typed : { ...typed, agent: { ...typed.agent, name: agent } };
   const asks =
     isAttended &&
@@ -78,7 +78,7 @@ const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput):
 /** The same from flags and the manifest that is found, without a box. */
 export async function imageRequest({ args, command, cwd, env }: CommandContext): Promise<ImageRequest> {
   const found = await findManifest(cwd, env.userHome);
-  const flags = manifestFromFlags(args, cwd, command.flags);
+  const flags = await typedValues(args, cwd, command.flags);
   const trust = args.text("trust");
   return imageRequestOf({
     projectDir: found?.dir ?? cwd,

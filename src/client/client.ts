@@ -23,6 +23,7 @@ export interface LogsOptions {
 
 export interface EventsOptions {
   readonly after?: number | undefined;
+  readonly before?: number | undefined;
   readonly box?: string | undefined;
   readonly type?: string | undefined;
   readonly limit?: number | undefined;
@@ -46,7 +47,14 @@ export interface ReviewOptions {
 
 export interface PatchOptions extends ReviewOptions {
   readonly path?: string | undefined;
+  readonly oldPath?: string | undefined;
   readonly context?: number | undefined;
+}
+
+export interface FileQuery {
+  readonly path: string;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
 }
 
 export interface EgressOptions {
@@ -118,11 +126,26 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     pauseBox: (box: string) => json("pauseBox", "POST", at(box, "/pause"), {}),
     resumeBox: (box: string) => json("resumeBox", "POST", at(box, "/resume"), {}),
     getStats: (box: string) => json("getStats", "GET", at(box, "/stats")),
+    getResources: (box: string) => json("getResources", "GET", at(box, "/resources")),
     listSessions: (box: string) => json("listSessions", "GET", at(box, "/sessions")),
     startSession: (box: string, body: RouteBodyInput<"startSession">) =>
       json("startSession", "POST", at(box, "/sessions"), body),
     logs: async (box: string, query: LogsOptions, signal?: AbortSignal) =>
       (await open({ method: "GET", path: withQuery(at(box, "/logs"), { ...query }), signal })).chunks(),
+
+    openLink: () => json("openLink", "POST", "/v1/web/link", {}),
+    getMe: () => json("getMe", "GET", "/v1/me"),
+    signOut: () => json("signOut", "POST", "/v1/me/sign-out", {}),
+    listTokens: async () => (await json("listTokens", "GET", "/v1/tokens")).tokens,
+    createToken: (body: RouteBodyInput<"createToken">) => json("createToken", "POST", "/v1/tokens", body),
+    removeToken: (id: string) => json("removeToken", "DELETE", withQuery("/v1/tokens", { id })),
+    listShares: async (box: string) => (await json("listShares", "GET", at(box, "/shares"))).shares,
+    createShare: (box: string, body: RouteBodyInput<"createShare">) =>
+      json("createShare", "POST", at(box, "/shares"), body),
+    removeShare: (box: string, id: string) =>
+      json("removeShare", "DELETE", withQuery(at(box, "/shares"), { id })),
+    listSignIns: async () => (await json("listSignIns", "GET", "/v1/sign-ins")).signIns,
+    endSignIn: (id: string) => json("endSignIn", "DELETE", withQuery("/v1/sign-ins", { id })),
 
     startRun: (box: string, body: RouteBodyInput<"startRun">) =>
       json("startRun", "POST", at(box, "/run"), body),
@@ -145,6 +168,11 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     removeAgent: (agent: string, version?: string) =>
       json("removeAgent", "DELETE", withQuery(`/v1/agents/${encodeURIComponent(agent)}`, { version })),
     checkAgents: async () => (await json("checkAgents", "GET", "/v1/agents/check")).checks,
+
+    getManifestSchema: () => json("getManifestSchema", "GET", "/v1/manifest/schema"),
+    checkManifest: (body: RouteBodyInput<"checkManifest">) =>
+      json("checkManifest", "POST", "/v1/manifest/check", body),
+    listProjects: async () => (await json("listProjects", "GET", "/v1/projects")).projects,
 
     listImages: async () => (await json("listImages", "GET", "/v1/images")).images,
     /** Steps until the last one, which is `done` or `error`. Leaving the loop gives the build up. */
@@ -199,6 +227,14 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
       streamWith(at(box, `/sessions/${encodeURIComponent(session)}/attach`), request),
     files: (box: string, request: FilesRequest) => streamWith(at(box, "/files"), request),
 
+    listFiles: (box: string, path = "") => json("listFiles", "GET", withQuery(at(box, "/tree"), { path })),
+    readFile: async (box: string, query: FileQuery, signal?: AbortSignal) =>
+      (await open({ method: "GET", path: withQuery(at(box, "/file"), { ...query }), signal })).chunks(),
+    writeFile: (box: string, body: RouteBodyInput<"writeFile">) =>
+      json("writeFile", "POST", at(box, "/file"), body),
+    listPorts: async (box: string) => (await json("listPorts", "GET", at(box, "/ports"))).ports,
+    openPreview: (box: string, port: number) => json("openPreview", "POST", at(box, "/preview"), { port }),
+
     listEvents: (query: EventsOptions) => json("listEvents", "GET", withQuery("/v1/events", { ...query })),
     followEvents: (query: EventsOptions, signal?: AbortSignal) =>
       readEventStream(
@@ -208,6 +244,8 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     getPolicy: (box: string) => json("getPolicy", "GET", at(box, "/policy")),
     changePolicy: (box: string, body: RouteBodyInput<"changePolicy">) =>
       json("changePolicy", "POST", at(box, "/policy"), body),
+    allowEgress: (box: string, body: RouteBodyInput<"allowEgress">) =>
+      json("allowEgress", "POST", at(box, "/policy/allow"), body),
     explainPolicy: (box: string, body: RouteBodyInput<"explainPolicy">) =>
       json("explainPolicy", "POST", at(box, "/policy/explain"), body),
     learnPolicy: (box: string) => json("learnPolicy", "GET", at(box, "/policy/learned")),

@@ -8,10 +8,12 @@ import type { Box, BoxOwner } from "../contract/box.ts";
 import type { BoxEvent, EventType, NewEvent } from "../contract/events.ts";
 import type { Health, ServiceStatus, SessionStatus } from "../contract/link/messages.ts";
 import type { AgentEvent } from "../contract/agent-events.ts";
+import type { AccessRecords } from "../ports/access-records.ts";
 import type { ProjectCaches } from "../ports/caches.ts";
 import type { Connections } from "../ports/connections.ts";
 import type { Forges } from "../ports/forge.ts";
 import type { Gate } from "../ports/gate.ts";
+import type { Identity } from "../ports/identity.ts";
 import type { Images } from "../ports/images.ts";
 import type { Injection } from "../ports/injection.ts";
 import type { BoxLink, Links } from "../ports/link.ts";
@@ -28,14 +30,18 @@ import type { Store, StoreChange } from "../ports/store.ts";
 import type { ToolStore } from "../ports/tool-store.ts";
 import type { Vault } from "../ports/vault.ts";
 import type { Workspaces } from "../ports/workspace.ts";
+import { Access } from "./access/access.ts";
+import { Team } from "./access/team.ts";
 import { AgentWatch } from "./agents/agent-watch.ts";
 import type { ModelKeys } from "./agents/model-keys.ts";
 import { modelListener } from "./agents/model-listener.ts";
 import { Budgets } from "./budget/budgets.ts";
 import { pauseForBudget } from "./budget/pause-for-budget.ts";
+import { BoxFacts } from "./facts/box-facts.ts";
 import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";
+import { Resources } from "./resources/resources.ts";
 import { SecretGrants } from "./secrets/secret-grants.ts";
 
 /** Opened runtimes by name; opening one twice gives the same. */
@@ -81,6 +87,8 @@ export interface CatalogueProblem {
 
 export interface CorePorts {
   readonly store: Store;
+  readonly accessRecords: AccessRecords;
+  readonly identity: Identity;
   readonly storage: BoxStorage;
   readonly workspaces: Workspaces;
   readonly links: Links;
@@ -145,9 +153,18 @@ const agentEventsPerMinute = 400;
 /** Enough to keep a few cores busy, and few enough that each comes up while it is waited for. */
 const bootsAtATime = 8;
 
+/** SECURITY: also the answer about a box that somebody may not see, so that names cannot be found out. */
+export const noSuchBox = (name: string): AgentBoxError =>
+  new AgentBoxError("box.not_found", `There is no box named "${name.slice(0, 80)}".`, {
+    hint: "List the boxes: agentbox ls",
+    facts: { box: name.slice(0, 80) },
+  });
+
 export class Core {
   readonly ports: CorePorts;
   readonly reactions: LinkReactions;
+  readonly access = new Access(this);
+  readonly team = new Team(this);
   readonly approvals = new Approvals(this);
   readonly egressLog = new EgressLog(this);
   readonly agentWatch = new AgentWatch(this);
@@ -161,6 +178,8 @@ export class Core {
   /** Starts that go on at a time: more would only take longer each, until some are taken for boxes that never come up. */
   readonly boots = new Turns(bootsAtATime);
   readonly #listeners = new Set<(event: BoxEvent) => void>();
+  readonly facts = new BoxFacts(this);
+  readonly resources = new Resources(this);
 
   constructor(ports: CorePorts, reactionsOf: (core: Core) => LinkReactions) {
     this.ports = ports;
@@ -175,10 +194,7 @@ export class Core {
   async getBox(name: string): Promise<Box> {
     const box = await this.ports.store.findBox(name);
     if (box) return box;
-    throw new AgentBoxError("box.not_found", `There is no box named "${name.slice(0, 80)}".`, {
-      hint: "List the boxes: agentbox ls",
-      facts: { box: name.slice(0, 80) },
-    });
+    throw noSuchBox(name);
   }
 
   /** The only way to change state: records and events together, then whoever follows the log is told. */

@@ -5,6 +5,7 @@ import { printable } from "../base/printable.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { CreateBox, CreatedBox, StartRun } from "../contract/api/schemas.ts";
 import type { Box, BoxSpec, Isolation } from "../contract/box.ts";
+import { type Maker, ownerMaker, withBoxOwner } from "./access/team-members.ts";
 import { allocateOwner } from "./allocate-owner.ts";
 import { proposeName, requireBoxName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
@@ -29,12 +30,16 @@ import { pinAgent } from "./agents/pin-agent.ts";
 const minFreeBytes = 256 * 2 ** 20;
 
 /** Makes a box from the layers of its manifest. Either it is there as asked, or nothing of it is. */
-export async function createBox(core: Core, request: CreateBox): Promise<CreatedBox> {
+export async function createBox(
+  core: Core,
+  request: CreateBox,
+  { person, isRequest }: Maker = ownerMaker,
+): Promise<CreatedBox> {
   const { ports } = core;
   // Before anybody is asked about trust.
   if (request.name !== undefined) requireBoxName(request.name);
   await ports.refreshAgents();
-  const { places, warnings } = await readLayers(core, request);
+  const { places, warnings } = await readLayers(core, { ...request, isRequest });
   takePrices(core, places.layers);
   const asked = resolveManifest({
     ...places,
@@ -71,6 +76,7 @@ export async function createBox(core: Core, request: CreateBox): Promise<Created
     manifestDigest,
     isStarted: request.start,
     isEphemeral: request.ephemeral,
+    person,
   });
   const unexpected = [...unexpectedlyEmpty(places, spec), ...withoutSubmodules(box.name, emptySubmodules)];
   return { box, leftBehind, warnings: [...warnings, ...unexpected] };
@@ -135,12 +141,14 @@ interface Draft {
   readonly isStarted: boolean;
   /** Nobody asked for it to stay. */
   readonly isEphemeral?: boolean;
+  /** Whose it is; absent: the owner's. */
+  readonly person?: string | undefined;
 }
 
 type Registration = Omit<Draft, "isStarted" | "isEphemeral">;
 
 /** Takes the name and the user. One at a time, because two boxes must not choose the same. */
-function register(core: Core, { name: wanted, ...draft }: Registration): Promise<Box> {
+function register(core: Core, { name: wanted, person, ...draft }: Registration): Promise<Box> {
   return core.locked("", async () => {
     const { store, clock, ids, owners } = core.ports;
     const boxes = await store.listBoxes();
@@ -158,6 +166,7 @@ function register(core: Core, { name: wanted, ...draft }: Registration): Promise
       createdAtMs: nowMs,
       restarts: 0,
     };
+    if (person !== undefined) await core.access.change((state) => withBoxOwner(state, box, person, boxes));
     const data = { agent: box.spec.agent.name, runtime: box.spec.runtime, projectDir: box.projectDir };
     await core.commit({ insert: box, events: [core.event("box.created", box, data)] });
     return box;
@@ -172,7 +181,7 @@ const withoutUndefined = ({
   run,
   projectDir,
   manifestDigest,
-}: Omit<Registration, "name">) => ({
+}: Omit<Registration, "name" | "person">) => ({
   spec,
   isolation,
   network,
@@ -272,6 +281,18 @@ async function settle(core: Core, box: Box): Promise<Box> {
 
 /** A limit that was asked for by name and cannot be held is refused; it is never quietly dropped. */
 export async function requireEnforceable(core: Core, spec: BoxSpec): Promise<Isolation> {
+  const { isolation, refusal } = await findEnforceable(core, spec);
+  if (refusal === undefined) return isolation;
+  const { limit, runtime, reason } = refusal.facts ?? {};
+  await core.note("limit.refused", undefined, { limit, runtime, reason });
+  throw refusal;
+}
+
+/** What the runtime would uphold, and its no to the first limit that it cannot; nothing is written down. */
+export async function findEnforceable(
+  core: Core,
+  spec: BoxSpec,
+): Promise<{ isolation: Isolation; refusal?: AgentBoxError }> {
   const runtime = await core.ports.runtimes.requireReady(spec.runtime);
   const { tier, guarantees } = runtime.isolation({ resources: spec.resources });
   requireSupported(spec, tier);
@@ -284,21 +305,22 @@ export async function requireEnforceable(core: Core, spec: BoxSpec): Promise<Iso
       by: spec.resources.diskBytes === undefined && disk.canEnforce ? "no limit was asked for" : disk.by,
     },
   ];
+  const isolation = { tier, guarantees: all };
   for (const limit of spec.resources.required) {
     const name = `${limit === "cpus" ? "cpu" : limit === "pids" ? "process" : limit} limit`;
     const guarantee = all.find((candidate) => candidate.name === name);
     if (guarantee?.isEnforced) continue;
-    await core.note("limit.refused", undefined, { limit, runtime: spec.runtime, reason: guarantee?.by });
-    throw new AgentBoxError(
+    const refusal = new AgentBoxError(
       "policy.unenforceable",
       `The ${name} cannot be enforced here: ${guarantee?.by ?? "the runtime has none"}.`,
       {
         hint: `Remove resources.${limit}, or use a host or runtime that can (see agentbox doctor).`,
-        facts: { limit, runtime: spec.runtime },
+        facts: { limit, runtime: spec.runtime, reason: guarantee?.by },
       },
     );
+    return { isolation, refusal };
   }
-  return { tier, guarantees: all };
+  return { isolation };
 }
 
 async function requireDisk(core: Core): Promise<void> {

@@ -24,10 +24,15 @@ export interface ReadLayers {
   readonly warnings: readonly string[];
 }
 
-type Sources = Pick<CreateBox, "projectDir" | "manifest" | "flags">;
+type Sources = Pick<CreateBox, "projectDir" | "manifest" | "flags"> & {
+  /** The flags are somebody's who may only ask: they count as a part of the manifest. */
+  readonly isRequest?: boolean | undefined;
+};
 
-/** User config, manifest and flags, each checked, with the host paths they mean. Nothing is created here. */
-export async function readLayers(core: Core, sources: Sources): Promise<ReadLayers> {
+/** What the owner of the machine and the person set: the layers below every project, and what later ones are checked by. */
+export async function readOwnLayers(
+  core: Core,
+): Promise<{ layers: ManifestLayer[]; warnings: string[]; context: CheckContext }> {
   const { host, agents, runtimes } = core.ports;
   const base: CheckContext = {
     agents: Object.keys(agents),
@@ -36,24 +41,45 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
     userHome: host.userHome,
     agentboxHome: host.agentboxHome,
   };
-  const layers: ManifestLayer[] = [];
-  const warnings: string[] = [];
-  const take = (file: string, parsed: { layer?: ManifestLayer; findings: Finding[] }): void => {
-    if (!parsed.layer) throw invalid(file, parsed.findings);
-    layers.push(parsed.layer);
-    warnings.push(...parsed.findings.map((finding) => describeFinding(file, finding)));
-  };
-
+  const own: TakenLayers = { layers: [], warnings: [] };
   const hostPolicy = await host.readHostPolicy();
-  if (hostPolicy) take(hostPolicy.file, parseHostPolicy(hostPolicy.text, { ...base, file: hostPolicy.file }));
+  if (hostPolicy)
+    take(own, hostPolicy.file, parseHostPolicy(hostPolicy.text, { ...base, file: hostPolicy.file }));
   const config = await host.readUserConfig();
-  if (config) take(config.file, parseUserConfig(config.text, { ...base, file: config.file }));
-  const context = { ...base, maxTtlMs: maxTtlMs(layers), providers: providerNames(layers) };
+  if (config) take(own, config.file, parseUserConfig(config.text, { ...base, file: config.file }));
+  const context = { ...base, maxTtlMs: maxTtlMs(own.layers), providers: providerNames(own.layers) };
+  return { ...own, context };
+}
+
+interface TakenLayers {
+  readonly layers: ManifestLayer[];
+  readonly warnings: string[];
+}
+
+function take(
+  { layers, warnings }: TakenLayers,
+  file: string,
+  parsed: { layer?: ManifestLayer; findings: Finding[] },
+): void {
+  if (!parsed.layer) throw invalid(file, parsed.findings);
+  layers.push(parsed.layer);
+  warnings.push(...parsed.findings.map((finding) => describeFinding(file, finding)));
+}
+
+/** User config, manifest and flags, each checked, with the host paths they mean. Nothing is created here. */
+export async function readLayers(core: Core, sources: Sources): Promise<ReadLayers> {
+  const { host, runtimes } = core.ports;
+  const { context, ...own } = await readOwnLayers(core);
+  const { layers, warnings } = own;
   if (sources.manifest) {
     const { file, text } = sources.manifest;
-    take(file, parseManifest(text, { ...context, file }));
+    take(own, file, parseManifest(text, { ...context, file }));
   }
-  if (sources.flags) layers.push(parseFlags(sources.flags, { ...context, providers: providerNames(layers) }));
+  if (sources.flags) {
+    const typed = parseFlags(sources.flags, { ...context, providers: providerNames(layers) });
+    if (sources.isRequest === true) askFor(layers, typed);
+    else layers.push(typed);
+  }
 
   const projectDir =
     sources.projectDir === undefined ? undefined : await realDirectory(core, sources.projectDir);
@@ -75,6 +101,22 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
   return { places: { ...places, presets, realPath: await resolveLinks(core, places) }, warnings };
 }
 
+/** SECURITY: in one layer with the manifest, so that whatever asks what a project wants sees all of it. */
+function askFor(layers: ManifestLayer[], typed: ManifestLayer): void {
+  const index = layers.findIndex(({ source }) => source === "manifest");
+  const manifest = layers[index];
+  const { values } = layerManifest(manifest === undefined ? [typed] : [manifest, typed]);
+  const check = typed.values.check ?? manifest?.values.check;
+  const asked: ManifestLayer = {
+    source: "manifest",
+    file: manifest?.file,
+    positions: manifest?.positions,
+    values: { ...values, ...(check === undefined ? {} : { check }) },
+  };
+  if (manifest === undefined) layers.push(asked);
+  else layers[index] = asked;
+}
+
 const providerNames = (layers: readonly ManifestLayer[]): string[] =>
   layers.flatMap(({ values }) => Object.keys(values.model?.providers ?? {}));
 
@@ -93,14 +135,17 @@ async function readMcpFile(
 async function realDirectory(core: Core, path: string): Promise<string> {
   const real = path.startsWith("/") ? await core.ports.host.realPath(path) : undefined;
   if (real !== undefined) return real;
-  throw new AgentBoxError(
+  throw noSuchDirectory(path);
+}
+
+export const noSuchDirectory = (path: string): AgentBoxError =>
+  new AgentBoxError(
     "workspace.source_invalid",
     `The project directory ${path.slice(0, 200)} does not exist.`,
     {
       hint: "Give the absolute path of a directory.",
     },
   );
-}
 
 /**
  * SECURITY: a repository can hold a link to anywhere. What a person is asked about, and what is mounted, is where

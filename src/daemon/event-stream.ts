@@ -11,6 +11,8 @@ export interface EventStreamOptions {
   readonly after: number;
   readonly box?: string | undefined;
   readonly type?: string | undefined;
+  /** SECURITY: asked for each event anew, because what somebody sees can change while the stream is open. */
+  readonly shows: (event: BoxEvent) => boolean;
 }
 
 const block = (event: BoxEvent) =>
@@ -28,7 +30,8 @@ export async function streamEvents(
   let waiting: BoxEvent[] | undefined = [];
   const wanted = (event: BoxEvent) =>
     (options.box === undefined || event.box === options.box) &&
-    (options.type === undefined || event.type === options.type);
+    (options.type === undefined || event.type === options.type) &&
+    options.shows(event);
   const send = (event: BoxEvent): void => {
     if (event.id <= lastId) return;
     lastId = event.id;

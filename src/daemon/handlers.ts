@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { AgentBoxError } from "../base/errors.ts";
 import type { RouteBody, RouteName, RouteQuery, RouteResponse, Routes } from "../contract/api/routes.ts";
-import type { BoxSummary, DoctorReport, Readiness } from "../contract/api/schemas.ts";
+import type { DoctorReport, Readiness } from "../contract/api/schemas.ts";
 import type { Box } from "../contract/box.ts";
 import type { Core } from "../core/context.ts";
 import { createBox } from "../core/create-box.ts";
@@ -18,18 +18,28 @@ import { getLink } from "../core/run-in-box.ts";
 import { startBox } from "../core/start-box.ts";
 import { startSession } from "../core/start-session.ts";
 import { stopBox } from "../core/stop-box.ts";
+import { summariseBoxes } from "../core/summarise-box.ts";
+import type { Sight } from "../core/access/sight.ts";
+import { makerOf, ownerName, requireMemberRequest } from "../core/access/team-members.ts";
+import { listVisible, visibleNames } from "../core/access/visible-records.ts";
 import { streamEvents } from "./event-stream.ts";
 import { streamLogs } from "./log-stream.ts";
 import type { Metrics } from "./metrics.ts";
+import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { cacheHandlers } from "./cache-handlers.ts";
+import { formHandlers } from "./form-handlers.ts";
+import { fleetHandlers } from "./fleet-handlers.ts";
 import { imageHandlers } from "./image-handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "./openapi.ts";
+import { placeHandlers } from "./place-handlers.ts";
+import type { Previews } from "./preview/previews.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 import { runHandlers } from "./run-handlers.ts";
 import type { StreamRoute } from "./streams.ts";
 import { vaultHandlers } from "./vault-handlers.ts";
+import type { WebPort } from "./web/listen.ts";
 
 export interface HandlerDeps {
   readonly core: Core;
@@ -39,6 +49,9 @@ export interface HandlerDeps {
   readonly home: string;
   readonly doctor: () => Promise<DoctorReport>;
   readonly requestStop: () => void;
+  readonly web: WebPort;
+  /** Ports of boxes, under names of their own. */
+  readonly previews: Previews;
 }
 
 export interface Request<Q = unknown, B = unknown> {
@@ -48,6 +61,8 @@ export interface Request<Q = unknown, B = unknown> {
   readonly body: B;
   readonly headers: IncomingHttpHeaders;
   readonly response: ServerResponse;
+  /** Who asks, and what they see. The role on {box} has been checked when a handler runs. */
+  readonly access: Sight;
 }
 
 /** A route with another media than JSON writes its answer itself and returns nothing. */
@@ -57,31 +72,6 @@ export type Handlers = {
     request: Request<RouteQuery<R>, RouteBody<R>>,
   ) => Promise<Result<R>>;
 };
-
-const summarise = ({
-  name,
-  state,
-  spec,
-  projectDir,
-  createdAtMs,
-  expiresAtMs,
-  restarts,
-  run,
-}: Box): BoxSummary => ({
-  name,
-  phase: state.phase,
-  ...("reason" in state ? { reason: state.reason } : {}),
-  ...(state.phase === "stopped" && state.exitCode !== undefined ? { exitCode: state.exitCode } : {}),
-  agent: spec.agent.name,
-  runtime: spec.runtime,
-  ...(projectDir === undefined ? {} : { projectDir }),
-  createdAtMs,
-  sinceMs: state.sinceMs,
-  ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
-  restarts,
-  ...(run === undefined ? {} : { agentState: run.state }),
-  ...(run?.verdict === undefined ? {} : { verdict: run.verdict }),
-});
 
 async function readiness({ core, doctor }: HandlerDeps): Promise<Readiness> {
   const { runtimes, home } = await doctor();
@@ -118,13 +108,13 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   },
   openapi: async ({ deps }) => openApiDocument(deps.version),
 
-  getInfo: async ({ deps }) => ({
+  getInfo: async ({ deps, access }) => ({
     version: deps.version,
-    pid: process.pid,
-    home: deps.home,
+    pid: access.isOfHost ? process.pid : 0,
+    home: access.isOfHost ? deps.home : "",
     startedAtMs: deps.startedAtMs,
     apiVersion: 1,
-    boxes: (await deps.core.ports.store.listBoxes()).length,
+    boxes: (await visibleNames(deps.core, access)).length,
   }),
   async stopDaemon({ deps, response }) {
     response.on("finish", () => deps.requestStop());
@@ -132,9 +122,24 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   },
   getDoctor: ({ deps }) => deps.doctor(),
 
-  listBoxes: async ({ deps }) => ({ boxes: (await deps.core.ports.store.listBoxes()).map(summarise) }),
-  createBox: ({ deps, body }) => createBox(deps.core, body),
-  async getBox({ deps, params }) {
+  async listBoxes({ deps: { core }, access }) {
+    const all = await core.ports.store.listBoxes();
+    const roleOn = ({ name, incarnation }: Box) => access.roleOnLife({ box: name, incarnation });
+    const seen = all.filter((box) => roleOn(box) !== undefined);
+    const boxes = await summariseBoxes(core, seen);
+    return {
+      boxes: boxes.map((summary, index) => ({
+        ...summary,
+        ...ownerName(core, seen[index]!),
+        role: roleOn(seen[index]!),
+      })),
+    };
+  },
+  async createBox({ deps: { core }, body, access }) {
+    await requireMemberRequest(core, access, body);
+    return createBox(core, body, makerOf(access));
+  },
+  async getBox({ deps, params, access }) {
     const { core } = deps;
     const box = await core.getBox(params["box"]!);
     const live = core.live.get(box.name);
@@ -145,9 +150,9 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     return {
       box,
       ...(live?.link.lastHealth ? { health: live.link.lastHealth } : {}),
-      ...(status?.pid === undefined ? {} : { pid: status.pid }),
+      ...(status?.pid === undefined || !access.isOfHost ? {} : { pid: status.pid }),
       isConnected: live?.link.isConnected ?? false,
-      paths: { home, workspace },
+      paths: access.isOfHost ? { home, workspace } : { home: "", workspace: "" },
     };
   },
   exportBox: ({ deps, params }) => exportBox(deps.core, params["box"]!),
@@ -192,21 +197,27 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     session: await startSession(deps.core, params["box"]!, body),
   }),
 
-  async listEvents({ deps, query, headers, response }) {
+  async listEvents({ deps, query, headers, response, access }) {
     const { store } = deps.core.ports;
+    if (query.box !== undefined && !access.isOfHost) await visibleNames(deps.core, access, query.box);
     const lastId = await store.lastEventId();
     if (!query.follow) {
-      const { after, box, type, limit, order } = query;
-      return {
-        events: [...(await store.listEvents({ after, box, type, limit, newestFirst: order === "newest" }))],
-        lastId,
-      };
+      const { after, before, box, type, limit, order } = query;
+      const page = { after, before, box, limit, newestFirst: order === "newest" };
+      const events = await listVisible(deps.core, access, page, (one) => store.listEvents({ ...one, type }));
+      return { events, lastId };
     }
     const resume = Number(headers["last-event-id"] ?? query.after ?? lastId);
     if (!Number.isSafeInteger(resume) || resume < 0) {
       throw new AgentBoxError("input.invalid", "Last-Event-ID is not the number of an event.");
     }
-    await streamEvents(deps.core, response, { after: resume, box: query.box, type: query.type });
+    const { box, type } = query;
+    await streamEvents(deps.core, response, {
+      after: resume,
+      box,
+      type,
+      shows: (event) => access.shows(event),
+    });
     return undefined;
   },
 
@@ -224,11 +235,15 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   },
   getDisk: ({ deps }) => measureDisk(deps.core),
   prune: ({ deps, body }) => pruneBoxes(deps.core, body),
+  ...formHandlers,
+  ...accessHandlers,
   ...imageHandlers,
   ...cacheHandlers,
+  ...fleetHandlers,
   ...networkHandlers,
   ...runHandlers,
   ...agentHandlers,
+  ...placeHandlers,
   ...reviewHandlers,
   ...vaultHandlers,
 };

@@ -1,17 +1,22 @@
 /** The handlers of the gate's routes. */
 import { AgentBoxError } from "../base/errors.ts";
 import type { RouteName } from "../contract/api/routes.ts";
+import { forbidden, requireMemberRequest } from "../core/access/team-members.ts";
+import { listVisible } from "../core/access/visible-records.ts";
+import { allowEgress } from "../core/network/allow-egress.ts";
 import { changePolicy } from "../core/network/change-policy.ts";
 import { describePolicy } from "../core/network/describe-policy.ts";
 import { effectivePolicy } from "../core/network/apply-policy.ts";
 import { explainEgress } from "../core/policy/explain-egress.ts";
 import { learnPolicy } from "../core/policy/learn-policy.ts";
 import type { Handlers } from "./handlers.ts";
+import { requireBoxOnly, requireOwnQuestion } from "./require-access.ts";
 
 type NetworkRoute = Extract<
   RouteName,
   | "getPolicy"
   | "changePolicy"
+  | "allowEgress"
   | "explainPolicy"
   | "learnPolicy"
   | "getNet"
@@ -27,8 +32,14 @@ export const networkHandlers: Pick<Handlers, NetworkRoute> = {
     const policy = await effectivePolicy(core, await core.getBox(params["box"]!));
     return { policy, lines: describePolicy(policy) };
   },
-  async changePolicy({ deps: { core }, params, body }) {
-    const policy = await changePolicy(core, params["box"]!, body);
+  async changePolicy({ deps: { core }, params, body, access }) {
+    await requireMemberRequest(core, access, body);
+    const policy = await changePolicy(core, params["box"]!, { ...body, isRequest: !access.isOfHost });
+    return { policy, lines: describePolicy(policy) };
+  },
+  async allowEgress({ deps: { core }, params, body, access }) {
+    requireBoxOnly(access, body.scope);
+    const policy = await allowEgress(core, params["box"]!, body);
     return { policy, lines: describePolicy(policy) };
   },
   async explainPolicy({ deps: { core }, params, body }) {
@@ -56,17 +67,28 @@ export const networkHandlers: Pick<Handlers, NetworkRoute> = {
       bytesIn: total(({ bytesIn }) => bytesIn),
     };
   },
-  async listEgress({ deps: { core }, query: { order, ...query } }) {
+  async listEgress({ deps: { core }, query: { order, host, verdict, ...query }, access }) {
     await core.egressLog.flush();
-    return {
-      records: [...(await core.ports.store.listEgress({ ...query, newestFirst: order === "newest" }))],
-    };
+    const page = { ...query, newestFirst: order === "newest" };
+    const records = await listVisible(core, access, page, ({ before: _before, ...one }) =>
+      core.ports.store.listEgress({ ...one, host, verdict }),
+    );
+    return { records };
   },
-  listApprovals: async ({ deps: { core } }) => ({ approvals: core.approvals.list() }),
-  async answerApproval({ deps: { core }, params, body }) {
+  async listApprovals({ deps: { core }, access }) {
+    const all = core.approvals.list();
+    const seen = await Promise.all(all.map(({ box }) => access.isOfHost || access.sees(box)));
+    return { approvals: all.filter((_approval, index) => seen[index]) };
+  },
+  async answerApproval({ deps: { core }, params, body, access }) {
     const id = Number(params["approval"]);
     if (!Number.isSafeInteger(id))
       throw new AgentBoxError("input.invalid", "The number of a question is a whole number.");
+    await requireOwnQuestion(core, access, id);
+    requireBoxOnly(access, body.scope);
+    // SECURITY: a yes lets a box out, or uses a secret: that is agreeing to something, as with a manifest.
+    if (body.answer === "allow" && !access.isOfHost)
+      throw forbidden("A yes is for the owner and admins; you can say no.");
     await core.approvals.answer(id, body);
     return {};
   },

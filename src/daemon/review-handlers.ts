@@ -1,4 +1,5 @@
 /** Handlers about an agent's work: checkpoints, review, comments, checks, merge. */
+import { forbidden, makerOf } from "../core/access/team-members.ts";
 import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
 import { forkBox, freeName } from "../core/review/fresh-box.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../core/review/merge-work.ts";
@@ -8,6 +9,7 @@ import { restoreCheckpoint } from "../core/review/restore-checkpoint.ts";
 import { runChecks } from "../core/review/run-checks.ts";
 import { takeCheckpoint } from "../core/review/take-checkpoint.ts";
 import type { Handlers } from "./handlers.ts";
+import { requireOwnMerge, requireSeen } from "./require-access.ts";
 
 type ReviewRoute =
   | "listCheckpoints"
@@ -41,7 +43,7 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
     ),
   restoreCheckpoint: async ({ deps, params, body }) =>
     maybe("checkpoint", await restoreCheckpoint(deps.core, params["box"]!, body.checkpoint)),
-  async forkBox({ deps, params, body }) {
+  async forkBox({ deps, params, body, access }) {
     const source = params["box"]!;
     const subject = await findSubject(
       deps.core,
@@ -49,15 +51,21 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
       body.checkpoint === undefined ? {} : { to: body.checkpoint },
     );
     const name = body.name ?? (await freeName(deps.core, `${source}-fork`));
-    return { box: await forkBox(deps.core, subject, { name, keepsAgent: true }) };
+    return { box: await forkBox(deps.core, subject, { name, keepsAgent: true, maker: makerOf(access) }) };
   },
-  getReview: ({ deps, params, query }) => readReview(deps.core, params["box"]!, query),
-  async getPatch({ deps, params, query, response }) {
+  async getReview({ deps, params, query, access }) {
+    await requireSeen(access, query.against);
+    return readReview(deps.core, params["box"]!, query);
+  },
+  async getPatch({ deps, params, query, response, access }) {
+    await requireSeen(access, query.against);
     await using subject = await openSubject(deps.core, params["box"]!, query);
     const { repository, from, to } = subject;
     const patch = repository.patch(from, to, {
       contextLines: query.context,
-      ...(query.path === undefined ? {} : { paths: [query.path] }),
+      ...(query.path === undefined
+        ? {}
+        : { paths: [query.path, ...(query.oldPath === undefined ? [] : [query.oldPath])] }),
     });
     response.writeHead(200, { "content-type": "text/x-diff; charset=utf-8" });
     for await (const chunk of patch) {
@@ -79,10 +87,18 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
   }),
   runChecks: async ({ deps, params }) => ({ checks: [...(await runChecks(deps.core, params["box"]!))] }),
   mergeWork: async ({ deps, params, body }) => ({ merge: await mergeWork(deps.core, params["box"]!, body) }),
-  pushWork: async ({ deps, params, body }) => ({ push: await pushWork(deps.core, params["box"]!, body) }),
-  undoMerge: async ({ deps, body: { box, projectDir } }) => ({
-    merge: await undoMerge(deps.core, { ...maybe("box", box), ...maybe("projectDir", projectDir) }),
-  }),
+  async pushWork({ deps, params, body, access }) {
+    // SECURITY: the owner's config says which secret is for pushing; a member must not choose among the others.
+    if (body.secret !== undefined && !access.isOfHost)
+      throw forbidden("Only the owner and admins choose the secret to push with.");
+    return { push: await pushWork(deps.core, params["box"]!, body) };
+  },
+  async undoMerge({ deps, body: { box, projectDir }, access }) {
+    await requireOwnMerge(deps.core, access, box);
+    return {
+      merge: await undoMerge(deps.core, { ...maybe("box", box), ...maybe("projectDir", projectDir) }),
+    };
+  },
   async discardWork({ deps, params }) {
     await discardWork(deps.core, params["box"]!);
     return {};

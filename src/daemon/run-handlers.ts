@@ -1,7 +1,8 @@
 /** Handlers about agents at work: their next task, their budget, their cost. */
 import { interruptAgent, resumeRun, sendMessage } from "../core/agents/talk-to-agent.ts";
 import { raiseBudget } from "../core/budget/raise-budget.ts";
-import { readUsage } from "../core/budget/read-usage.ts";
+import { listVisible } from "../core/access/visible-records.ts";
+import { visibleUsage } from "../core/access/visible-usage.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const runHandlers: Pick<
@@ -24,11 +25,13 @@ export const runHandlers: Pick<
   },
   getBudget: async ({ deps, params }) => deps.core.budgets.status(params["box"]!),
   raiseBudget: ({ deps, params, body }) => raiseBudget(deps.core, params["box"]!, body),
-  listModelRequests: async ({ deps, query: { box, after, limit } }) => {
-    const { store } = deps.core.ports;
-    const incarnation = box === undefined ? undefined : (await store.findBox(box))?.incarnation;
-    const query = { box, incarnation, limit, ...(after === undefined ? {} : { after }) };
-    return { requests: [...(await store.listModel(query))] };
+  listModelRequests: async ({ deps: { core }, query, access }) => {
+    const { store } = core.ports;
+    const requests = await listVisible(core, access, query, async ({ box, after, limit }) => {
+      const incarnation = box === undefined ? undefined : (await store.findBox(box))?.incarnation;
+      return store.listModel({ box, incarnation, limit, ...(after === undefined ? {} : { after }) });
+    });
+    return { requests };
   },
-  getUsage: ({ deps, query }) => readUsage(deps.core, query),
+  getUsage: ({ deps, query, access }) => visibleUsage(deps.core, access, query),
 };

@@ -1,74 +1,130 @@
 /**
- * The HTTP edge of the daemon: one owner-only unix socket, JSON in and out, server-sent events, WebSockets. Bad
- * input of any kind is answered with a coded error and never ends the process.
+ * The HTTP edge of the daemon: JSON in and out, server-sent events, WebSockets; on one owner-only unix socket and, once
+ * somebody wants the dashboard, on a port of loopback. Bad input of any kind is answered with a coded error and never
+ * ends the process.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
-import { z } from "zod";
 import { AgentBoxError, systemCode, toAgentBoxError } from "../base/errors.ts";
-import { versionHeader } from "../contract/api/headers.ts";
+import { routeAccess } from "../contract/access/route-access.ts";
+import { socketProtocol, versionHeader } from "../contract/api/headers.ts";
 import type { RouteName } from "../contract/api/routes.ts";
-import type { Core } from "../core/context.ts";
+import type { Caller } from "../core/access/caller.ts";
+import { decideReach } from "../core/access/decide-reach.ts";
+import type { Sight } from "../core/access/sight.ts";
+import { noSuchBox } from "../core/context.ts";
 import type { Logger } from "../host/logger.ts";
-import { handlers, type Request } from "./handlers.ts";
-import type { Metrics } from "./metrics.ts";
+import { enter, type EntryKind, type Way } from "./door.ts";
+import { type HandlerDeps, handlers, type Request } from "./handlers.ts";
+import { parseWith, readJson, sendJson } from "./http.ts";
 import { matchRoute, type Match } from "./router.ts";
 import { sendError } from "./socket-stream.ts";
 import { isStreamRoute, streamHandlers } from "./streams.ts";
+import { securityHeaders, setSecurityHeaders } from "./web/headers.ts";
+import { answerSite } from "./web/site.ts";
 
-const maxBodyBytes = 2 << 20;
-
-export interface ServerDeps {
-  readonly core: Core;
+export interface ServerDeps extends HandlerDeps {
   readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly version: string;
-  readonly startedAtMs: number;
-  readonly home: string;
-  readonly doctor: Request["deps"]["doctor"];
-  /** Asked by the API to end the process. */
-  readonly requestStop: () => void;
+  /** Directory of the built dashboard. */
+  readonly webBuild: URL;
 }
 
-export function createApiServer(deps: ServerDeps): Server {
+export function createApiServer(deps: ServerDeps, way: Way): Server {
   const server = createServer({ maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 60_000 });
   server.maxConnections = 1024;
+  const previews = way.kind === "web" ? deps.previews : undefined;
   server.on("request", (request, response) => {
-    void answer(deps, request, response);
+    if (previews?.owns(request)) void previews.answer(request, response);
+    else void answer(deps, way, request, response);
   });
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
     maxPayload: 1 << 20,
     skipUTF8Validation: true,
+    // SECURITY: never the one that carries the key, which would then stand in the answer.
+    handleProtocols: (offered) => (offered.has(socketProtocol) ? socketProtocol : false),
   });
-  server.on("upgrade", (request, socket, head) => upgrade(deps, sockets, request, socket, head));
+  server.on("upgrade", (request, socket, head) => {
+    socket.on("error", () => socket.destroy());
+    if (previews?.owns(request)) previews.upgrade(request, socket, head);
+    else void upgrade(deps, way, sockets, request, socket, head);
+  });
   server.on("clientError", (error, socket) => refuseConnection(socket, notHttp(error)));
   return server;
 }
 
-/** SECURITY: only a browser sends an Origin. No page may speak to the daemon, however it got to the socket. */
-function refuseBrowsers(request: IncomingMessage): void {
-  if (request.headers.origin === undefined) return;
-  throw new AgentBoxError("input.invalid", "Requests from web pages are not accepted here.");
+interface Admitted {
+  readonly match: Match;
+  readonly url: URL;
+  readonly caller: Caller;
+  readonly access: Sight;
 }
 
-const locate = (request: IncomingMessage): { match: Match; url: URL } => {
-  refuseBrowsers(request);
-  const target = request.url ?? "/";
-  const url = URL.canParse(target, "http://agentbox") ? new URL(target, "http://agentbox") : undefined;
-  if (!url) throw new AgentBoxError("input.invalid", "The request target is not a valid path.");
-  return { url, match: matchRoute(request.method ?? "GET", url.pathname) };
-};
+/** Who asks, for what, and whether they may. Everything that reaches a handler has come through here. */
+async function admit(
+  { core }: ServerDeps,
+  way: Way,
+  request: IncomingMessage,
+  kind: EntryKind,
+): Promise<Admitted | { readonly url: URL; readonly caller: undefined }> {
+  const { url, caller } = enter(core.access, way, request, kind);
+  if (caller === undefined) return { url, caller };
+  const match = matchRoute(request.method ?? "GET", url.pathname);
+  const access = core.access.sightOf(caller);
+  await requireReach(core.access, access, match);
+  return { match, url, caller, access };
+}
 
-async function answer(deps: ServerDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function requireReach(
+  log: ServerDeps["core"]["access"],
+  access: Sight,
+  { name, params }: Match,
+): Promise<void> {
+  const { box } = params;
+  const role = box === undefined || access.isOfHost ? undefined : await access.roleOn(box);
+  const verdict = decideReach(access.principal, routeAccess[name], role);
+  if (verdict.allow) return;
+  log.refused(verdict.reason, { route: name, who: access.principal.kind, box });
+  if (verdict.reason === "unseen") throw noSuchBox(box ?? "");
+  throw new AgentBoxError(
+    "access.forbidden",
+    verdict.reason === "scope"
+      ? `This credential does not have the scope "${routeAccess[name].scope}".`
+      : "This is not yours to use.",
+    { facts: { route: name, reason: verdict.reason } },
+  );
+}
+
+/** Their answers must still go out, although what they came with has ended. */
+const endingRoutes: ReadonlySet<RouteName> = new Set(["signOut", "endSignIn", "removeToken", "removeShare"]);
+
+async function answer(
+  deps: ServerDeps,
+  way: Way,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const startedAt = performance.now();
   let name: RouteName | "none" = "none";
   response.setHeader(versionHeader, deps.version);
+  if (way.kind === "web") setSecurityHeaders(response);
   try {
-    const { match, url } = locate(request);
+    const admitted = await admit(deps, way, request, "request");
+    if (admitted.caller === undefined) {
+      const { core, web, webBuild } = deps;
+      const { url } = admitted;
+      const isSecure = request.headers.host === new URL(web.url).host && web.url.startsWith("https:");
+      return await answerSite({ core, url, request, response, isSecure }, webBuild);
+    }
+    const { match, url, caller, access } = admitted;
     name = match.name;
+    if (!endingRoutes.has(name))
+      response.on(
+        "close",
+        deps.core.access.hold(caller, () => response.destroy()),
+      );
     const body = match.route.body ? parseWith(match.route.body, await readJson(request), "body") : undefined;
     const query = match.route.query
       ? parseWith(match.route.query, Object.fromEntries(url.searchParams), "query")
@@ -81,6 +137,7 @@ async function answer(deps: ServerDeps, request: IncomingMessage, response: Serv
       body,
       headers: request.headers,
       response,
+      access,
     });
     if (!response.headersSent) sendJson(response, 200, result ?? {});
   } catch (error) {
@@ -102,58 +159,28 @@ function fail(deps: ServerDeps, response: ServerResponse, error: unknown): void 
   else sendJson(response, known.status, { error: known.toBody() });
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(text),
-  });
-  response.end(text);
-}
-
-function parseWith<S extends z.ZodType>(schema: S, value: unknown, where: string): z.output<S> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues
-    .slice(0, 5)
-    .map(({ path, message }) => `${path.join(".") || where}: ${message}`);
-  throw new AgentBoxError("input.invalid", `The ${where} is not valid (${issues.join("; ")}).`, {
-    hint: "See /openapi.json for what it takes.",
-  });
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > maxBodyBytes) {
-      throw new AgentBoxError("input.too_large", `A request body may have at most ${maxBodyBytes} bytes.`);
-    }
-    parts.push(part);
-  }
-  try {
-    return JSON.parse(Buffer.concat(parts).toString() || "{}");
-  } catch {
-    throw new AgentBoxError("input.invalid", "The request body is not JSON.");
-  }
-}
-
-function upgrade(
+async function upgrade(
   deps: ServerDeps,
+  way: Way,
   sockets: WebSocketServer,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-): void {
-  socket.on("error", () => socket.destroy());
+): Promise<void> {
   try {
-    const { match } = locate(request);
+    const admitted = await admit(deps, way, request, "upgrade");
+    if (admitted.caller === undefined)
+      throw new AgentBoxError("request.not_found", "This route is not a stream.");
+    const { match, caller, access } = admitted;
     const { name } = match;
     if (!isStreamRoute(name)) throw new AgentBoxError("request.not_found", "This route is not a stream.");
     sockets.handleUpgrade(request, socket, head, (client) => {
       client.on("error", () => client.terminate());
-      streamHandlers[name](deps.core, client, match.params)
+      client.on(
+        "close",
+        deps.core.access.hold(caller, () => client.terminate()),
+      );
+      streamHandlers[name](deps.core, client, match.params, access)
         .then(() => client.close())
         .catch((error: unknown) => {
           const known = sendError(client, error);
@@ -182,6 +209,7 @@ function refuseConnection(socket: Duplex, error: AgentBoxError): void {
   const body = JSON.stringify({ error: error.toBody() });
   const head = [
     `HTTP/1.1 ${error.status} Refused`,
+    ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",

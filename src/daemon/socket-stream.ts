@@ -2,7 +2,7 @@ import type { WebSocket } from "ws";
 import { deferred } from "../base/deferred.ts";
 import { type AgentBoxError, toAgentBoxError } from "../base/errors.ts";
 import type { StreamAnswer } from "../contract/api/schemas.ts";
-import { StreamInput } from "../contract/link/messages.ts";
+import { StreamControl } from "../contract/api/stream-control.ts";
 import type { LinkStream } from "../ports/link.ts";
 
 const highWaterBytes = 1 << 20;
@@ -76,8 +76,14 @@ export function relay(
   onMessage: (message: StreamAnswer) => void,
 ): Promise<void> {
   // A client that reads slowly stops the box's output at its source, so nothing piles up here.
+  let isHeld = false;
   const resumeWhenSent = (): void => {
-    if (socket.bufferedAmount < highWaterBytes) stream.resume();
+    if (!isHeld && socket.bufferedAmount < highWaterBytes) stream.resume();
+  };
+  const hold = (held: boolean): void => {
+    isHeld = held;
+    if (held) stream.pause();
+    else resumeWhenSent();
   };
   stream.onData((chunk, channel) => {
     if (socket.readyState !== socket.OPEN) return;
@@ -91,7 +97,7 @@ export function relay(
   stream.onDrain(() => socket.resume());
   socket.resume();
   inbox.listen(({ data, isBinary }) => {
-    if (!isBinary) return passControl(socket, stream, data);
+    if (!isBinary) return passControl(socket, stream, data, hold);
     if (data.length > 1 && !stream.write(data.subarray(1))) socket.pause();
     // A channel byte alone is the end of the input.
     if (data.length === 1) stream.endInput();
@@ -106,22 +112,29 @@ export function relay(
   });
 }
 
-function passControl(socket: WebSocket, stream: LinkStream, data: Buffer): void {
+function passControl(
+  socket: WebSocket,
+  stream: LinkStream,
+  data: Buffer,
+  hold: (held: boolean) => void,
+): void {
   let message: unknown;
   try {
     message = JSON.parse(data.toString());
   } catch {
     message = undefined;
   }
-  const parsed = StreamInput.safeParse(message);
-  if (parsed.success) stream.send(parsed.data);
-  else {
+  const parsed = StreamControl.safeParse(message);
+  if (parsed.success) {
+    if (parsed.data.type === "pause" || parsed.data.type === "resume") hold(parsed.data.type === "pause");
+    else stream.send(parsed.data);
+  } else {
     sendAnswer(socket, {
       type: "error",
       error: {
         code: "input.invalid",
         message: "A stream message was not understood.",
-        hint: "See StreamInput in the API's contract.",
+        hint: "See StreamControl in the API's contract.",
       },
     });
     socket.close();

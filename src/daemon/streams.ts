@@ -4,6 +4,8 @@ import { z } from "zod";
 import { AgentBoxError } from "../base/errors.ts";
 import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../contract/api/schemas.ts";
 import type { StreamOutput } from "../contract/link/messages.ts";
+import { includesRole } from "../contract/access/principal.ts";
+import type { Sight } from "../core/access/sight.ts";
 import type { Core } from "../core/context.ts";
 import { afterMain, openStream } from "../core/run-in-box.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
@@ -13,6 +15,7 @@ type StreamHandler = (
   core: Core,
   socket: WebSocket,
   params: Readonly<Record<string, string>>,
+  access: Sight,
 ) => Promise<void>;
 
 const requestTimeoutMs = 10_000;
@@ -39,9 +42,12 @@ async function readRequest<S extends z.ZodType>(
   );
 }
 
-const exec: StreamHandler = async (core, socket, { box: name }) => {
+const exec: StreamHandler = async (core, socket, { box: name }, access) => {
   const inbox = new Inbox(socket);
   const { afterMain: rule, stdin, ...request } = await readRequest(socket, inbox, ExecRequest);
+  // SECURITY: what follows a command may be the end of the box, which only its owner decides.
+  if (rule !== undefined && rule !== "keep" && !includesRole(await access.roleOn(name!), "own"))
+    throw new AgentBoxError("access.forbidden", "Only the owner of a box decides what is left of it.");
   const { box, stream } = await openStream(core, name!, { kind: "exec", ...request });
   core.background(
     "noting a command",
@@ -60,9 +66,15 @@ const exec: StreamHandler = async (core, socket, { box: name }) => {
     sendAnswer(socket, { type: "finished", ...(await afterMain(core, box, rule, exit?.code ?? undefined)) });
 };
 
-const attach: StreamHandler = async (core, socket, { box: name, session }) => {
+/** Whether the caller may do more than look: by their role on the box and by what their credential is for. */
+const mayWork = async (access: Sight, box: string): Promise<boolean> =>
+  access.scopes.includes("work") && (access.isOfHost || includesRole(await access.roleOn(box), "work"));
+
+const attach: StreamHandler = async (core, socket, { box: name, session }, access) => {
   const inbox = new Inbox(socket);
-  const request = await readRequest(socket, inbox, AttachRequest);
+  const asked = await readRequest(socket, inbox, AttachRequest);
+  // SECURITY: decided here, whatever the client asks for; one who may only look types nothing.
+  const request = { ...asked, readOnly: asked.readOnly || !(await mayWork(access, name!)) };
   const { box, stream } = await openStream(core, name!, { kind: "attach", session: session!, ...request });
   core.background(
     "noting a viewer",

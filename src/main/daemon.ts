@@ -10,7 +10,9 @@ import { decideSafely } from "../core/policy/decide-egress.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { watchLifetimes } from "../core/watch-lifetimes.ts";
 import { openMetrics } from "../daemon/metrics.ts";
-import { createApiServer } from "../daemon/server.ts";
+import { Previews } from "../daemon/preview/previews.ts";
+import { createApiServer, type ServerDeps } from "../daemon/server.ts";
+import { createWebPort, openAtStart } from "../daemon/web/listen.ts";
 import { systemClock, systemIds } from "../host/clock.ts";
 import { acquireDaemonLock } from "../host/daemon-lock.ts";
 import { type HostEnv, inheritedEnv, readHostEnv, readHostVariable } from "../host/env.ts";
@@ -23,6 +25,8 @@ import { readOwnPrices } from "../core/budget/own-prices.ts";
 import { findModelKey } from "../core/agents/find-model-key.ts";
 import { ModelKeys } from "../core/agents/model-keys.ts";
 import { modelHost } from "../contract/model/api.ts";
+import { openTeamIdentity } from "./identity.ts";
+import { openAccessRecords } from "../services/access-records/index.ts";
 import { openForges } from "../services/forge/index.ts";
 import { openCaches } from "../services/caches/index.ts";
 import { openImages } from "../services/images/index.ts";
@@ -102,6 +106,8 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   const core: Core = new Core(
     {
       store,
+      identity: openTeamIdentity(() => core),
+      accessRecords: await openAccessRecords({ file: join(home.root, "access.json"), logger }),
       storage,
       runtimes,
       agents: catalogue.agents,
@@ -160,7 +166,9 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   );
   core.background("reading the prices", readOwnPrices(core));
   await reconcile(core);
-  await serve(core, home, logger, () => examineHost(runtimes, storage, home.root));
+  await serve(core, home, logger, new URL("../web/", boxdBuild), () =>
+    examineHost(runtimes, storage, home.root),
+  );
   return 0;
 }
 
@@ -179,11 +187,14 @@ async function serve(
   core: Core,
   home: Home,
   logger: Logger,
+  webBuild: URL,
   doctor: () => ReturnType<typeof examineHost>,
 ): Promise<void> {
   const stopWatching = watchLifetimes(core);
+  const stopAsking = core.team.watch();
   const stopRequest = new AbortController();
-  const server = createApiServer({
+  const web = createWebPort(core, (way) => createApiServer(serverDeps, way));
+  const serverDeps: ServerDeps = {
     core,
     logger,
     metrics: openMetrics(core),
@@ -192,20 +203,27 @@ async function serve(
     home: home.root,
     doctor,
     requestStop: () => stopRequest.abort(),
-  });
+    web,
+    previews: new Previews(core, web),
+    webBuild,
+  };
+  const server = createApiServer(serverDeps, { kind: "socket" });
   // We hold the lock, so a socket that is here belongs to a daemon that is dead.
   await rm(home.socket, { force: true });
   server.listen(home.socket);
   await once(server, "listening");
+  await openAtStart(core, web);
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopRequest.abort());
   process.on("SIGHUP", () => undefined);
   logger.info({ home: home.root, pid: process.pid, version }, "daemon started");
 
   if (!stopRequest.signal.aborted) await once(stopRequest.signal, "abort");
   stopWatching();
+  stopAsking();
   await core
     .note("daemon.stopped", undefined)
     .catch((error: unknown) => logger.error({ error: messageOf(error) }, "last event lost"));
+  web.close();
   server.close();
   server.closeAllConnections();
   await rm(home.socket, { force: true });

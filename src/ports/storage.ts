@@ -34,6 +34,11 @@ export interface BoxStorage {
   remove(name: string): Promise<void>;
   /** Names of all boxes that have something on the disk, also half-made ones. */
   list(): Promise<readonly string[]>;
+  /**
+   * The branch the workspace is on, or the directory that is mounted in its place; undefined when that is no repository,
+   * or on no branch. Reads one small file: git is not run, and no link that the box has planted is followed.
+   */
+  branch(name: string, options?: { readonly mounted?: string | undefined }): Promise<string | undefined>;
   /** Bytes used by home and workspace. */
   usage(name: string): Promise<number>;
   /** What a box takes on the disk, by part; a part that could not be counted in time is undefined. Links are not followed. */

@@ -218,6 +218,10 @@ const eventCases: readonly StoreCase[] = [
       assert.deepEqual(await ids({ limit: 10, type: "box.started" }), [3, 4]);
       assert.deepEqual(await ids({ limit: 10, type: "box.started", box: "two", after: 2 }), [4]);
       assert.deepEqual(await ids({ limit: 1, after: 1, box: "one", newestFirst: true }), [5]);
+      assert.deepEqual(await ids({ limit: 10, before: 4, newestFirst: true }), [3, 2, 1]);
+      assert.deepEqual(await ids({ limit: 1, before: 5, box: "one", newestFirst: true }), [3]);
+      assert.deepEqual(await ids({ limit: 10, after: 1, before: 3 }), [2]);
+      assert.deepEqual(await ids({ limit: 10, before: 1 }), []);
     },
   },
 ];

@@ -76,6 +76,8 @@ export interface EgressQuery {
 export interface EventQuery {
   /** Only events with a greater id. */
   readonly after?: number | undefined;
+  /** Only events with a smaller id. */
+  readonly before?: number | undefined;
   readonly box?: string | undefined;
   readonly type?: string | undefined;
   readonly limit: number;

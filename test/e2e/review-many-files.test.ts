@@ -31,6 +31,16 @@ const many = (count: number): string =>
   `node -e 'const fs = require("fs"); for (let i = 0; i < ${count}; i++) { const dir = "d" + (i % 50);
      fs.mkdirSync(dir, { recursive: true }); fs.writeFileSync(dir + "/f" + i, "file " + i + "\\n"); }'`;
 
+/** A change of the same size in the second of the last `git add`, which git finds only by the time of its index. */
+const quickChange = `
+second() { stat -c %Z a.txt; }
+while :; do
+  echo one > a.txt; git add a.txt; staged=$(second); echo two > a.txt
+  if [ "$(second)" = "$staged" ]; then break; fi
+done
+while [ "$(date +%s)" = "$staged" ]; do :; done
+`;
+
 describe("work of many files", () => {
   let daemon: TestDaemon;
   beforeAll(async () => {
@@ -82,6 +92,13 @@ describe("work of many files", () => {
     );
     await daemon.cli(["diff", "pruned"]);
     expect((await reviewOf(daemon, "pruned")).totals.files).toBe(603);
+  });
+
+  it("has a change that was made right after the agent's own git add", async () => {
+    const project = await makeProject(daemon);
+    await working(daemon, project, "quick", quickChange);
+    const shown = await daemon.cli(["diff", "quick", "a.txt"]);
+    expect(shown.stdout).toContain("+two\n");
   });
 
   it("of a directory that is no repository", async () => {

@@ -5,6 +5,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { AgentBoxError } from "../../src/base/errors.ts";
 import type { AgentEntry } from "../../src/contract/agent.ts";
 import { ModelKeys } from "../../src/core/agents/model-keys.ts";
+import { type AccessRecords, AccessState } from "../../src/ports/access-records.ts";
 import type { Images } from "../../src/ports/images.ts";
 import type { Merges } from "../../src/ports/merge.ts";
 import { openReviews } from "../../src/services/review/index.ts";
@@ -22,6 +23,7 @@ import { systemClock, systemIds } from "../../src/host/clock.ts";
 import { silentLogger } from "../../src/host/logger.ts";
 import { openRuntimes } from "../../src/main/runtimes.ts";
 import type { Gate } from "../../src/ports/gate.ts";
+import type { Identity } from "../../src/ports/identity.ts";
 import type { RuntimeModule } from "../../src/ports/runtime.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { Connections } from "../../src/ports/connections.ts";
@@ -41,6 +43,18 @@ export class SettableClock implements Clock {
   monotonicMs = (): number => systemClock.monotonicMs();
   after = (ms: number, callback: () => void): (() => void) => systemClock.after(ms, callback);
 }
+
+const refuseSignIn = async (): Promise<never> => {
+  throw new AgentBoxError("sign_in.off", "There is no provider here.");
+};
+
+/** A host at which no team signs in. */
+const noIdentity: Identity = {
+  begin: refuseSignIn,
+  finish: refuseSignIn,
+  recheck: async () => ({ verdict: "unknown", reason: "there is no provider" }),
+  readLogoutNotice: refuseSignIn,
+};
 
 /** A gate that lets nothing through, for tests that are not about it. */
 const closedGate: Gate = {
@@ -107,6 +121,19 @@ const noImages: Images = {
   sbom: noEngine,
 };
 
+/** Records of who may come in that end with the test. */
+export function memoryAccessRecords(): AccessRecords {
+  let state = AccessState.parse({});
+  return {
+    get state() {
+      return state;
+    },
+    async change(edit) {
+      state = edit(state);
+    },
+  };
+}
+
 /** What outlives a daemon: its disk, its store and the boxes themselves. */
 export interface TestHost extends AsyncDisposable {
   readonly dir: string;
@@ -157,6 +184,8 @@ export async function openTestCore(
   const core = new Core(
     {
       store: host.store,
+      accessRecords: memoryAccessRecords(),
+      identity: noIdentity,
       storage,
       runtimes,
       agents: { ...agents, ...options.agents },

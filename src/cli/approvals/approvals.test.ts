@@ -19,6 +19,7 @@ const question = (id: number, more: Partial<Approval> = {}): Approval => ({
   port: 443,
   program: "curl",
   sentence: "Let the box shop reach api.example.org on port 443.",
+  digest: `sha256:${id}`,
   ...more,
 });
 
@@ -137,7 +138,7 @@ describe("watchApprovals", () => {
     await see("question 1");
     read();
     stdin.write(key);
-    await vi.waitFor(() => expect(client.answers).toEqual([[1, answer]]));
+    await vi.waitFor(() => expect(client.answers).toEqual([[1, { ...answer, digest: "sha256:1" }]]));
     stdin.write("q");
     expect(await done).toBe(0);
   });
@@ -172,7 +173,9 @@ describe("watchApprovals", () => {
     await see("question 2");
     read();
     stdin.write("n");
-    await vi.waitFor(() => expect(client.answers).toEqual([[2, { answer: "deny", scope: "once" }]]));
+    await vi.waitFor(() =>
+      expect(client.answers).toEqual([[2, { answer: "deny", scope: "once", digest: "sha256:2" }]]),
+    );
     stdin.write("q");
     await done;
   });

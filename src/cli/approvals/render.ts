@@ -1,6 +1,6 @@
 import { printable } from "../../base/printable.ts";
 import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
-import { targetText } from "../render/egress.ts";
+import { targetText } from "../../contract/network/egress-words.ts";
 import type { Style } from "../render/style.ts";
 import { renderTable } from "../render/table.ts";
 

@@ -122,7 +122,8 @@ class ApprovalWatch {
   async #answer(approval: Approval, choice: Pick<ApprovalAnswer, "answer" | "scope">): Promise<void> {
     this.#isAnswering = true;
     const lasts = choice.scope !== "once" && this.#ttlMs !== undefined;
-    const answer: ApprovalAnswer = { ...choice, ...(lasts ? { ttlMs: this.#ttlMs } : {}) };
+    const { digest } = approval;
+    const answer: ApprovalAnswer = { ...choice, digest, ...(lasts ? { ttlMs: this.#ttlMs } : {}) };
     try {
       await this.#client.answerApproval(approval.id, answer);
       this.#screen.print(`  ${answerText(approval, answer, Date.now(), this.#screen.style)}\n`);

@@ -3,7 +3,7 @@ import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import { type BoxEvent, EventType } from "../../contract/events.ts";
 import type { RunCommand } from "../command.ts";
-import { reasonText, targetText } from "../render/egress.ts";
+import { reasonText, targetText } from "../../contract/network/egress-words.ts";
 import type { Style } from "../render/style.ts";
 
 const shownUnlessTold = 50;

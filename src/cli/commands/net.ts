@@ -4,7 +4,7 @@ import type { NetAnswer } from "../../contract/api/schemas.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { RunCommand } from "../command.ts";
 import { getNamedBox } from "../named-box.ts";
-import { reasonText, targetText } from "../render/egress.ts";
+import { reasonText, targetText } from "../../contract/network/egress-words.ts";
 import { renderAudit } from "../render/secrets.ts";
 import type { Style } from "../render/style.ts";
 import { age, plural, renderTable, shorten } from "../render/table.ts";

@@ -1,5 +1,5 @@
 import type { RunCommand } from "../command.ts";
-import { renderDockerRun } from "../render/docker-run.ts";
+import { renderDockerRun } from "../../contract/docker-run.ts";
 
 export const run: RunCommand = async ({ args, screen, connect }) => {
   const line = renderDockerRun(await (await connect()).exportBox(args.positionals[0]!));

@@ -6,7 +6,7 @@ import { renderEvent } from "../commands/events.ts";
 import { renderDetails } from "../commands/inspect.ts";
 import { renderNet } from "../commands/net.ts";
 import { renderExplanation, renderPolicy } from "../commands/policy.ts";
-import { reasonText, targetText } from "./egress.ts";
+import { reasonText, targetText } from "../../contract/network/egress-words.ts";
 import { createStyle } from "./style.ts";
 
 const plain = createStyle(false);

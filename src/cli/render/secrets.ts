@@ -4,7 +4,7 @@ import type { SecretDetails, SecretTest } from "../../contract/api/vault-routes.
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { GrantScope } from "../../contract/secret/grant.ts";
 import type { SecretInfo } from "../../contract/secret/secret.ts";
-import { reasonText, targetText } from "./egress.ts";
+import { reasonText, targetText } from "../../contract/network/egress-words.ts";
 import type { Style } from "./style.ts";
 import { age, plural, renderTable, shorten } from "./table.ts";
 

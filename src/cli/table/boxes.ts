@@ -74,6 +74,16 @@ export const boxes: readonly CommandSpec[] = [
 
 const lookCommands: readonly CommandSpec[] = [
   {
+    name: "open",
+    group: "Look",
+    summary: "Open the dashboard, by a link that works once.",
+    usage: "open [--print]",
+    examples: ["agentbox open", "agentbox open --print"],
+    flags: { print: { type: "switch", summary: "Only print the link." } },
+    takes: [0, 0],
+    load: () => import("../commands/open.ts"),
+  },
+  {
     ...boxCommand("ls", "List all boxes.", () => import("../commands/ls.ts")),
     usage: "ls",
     examples: ["agentbox ls", "agentbox ls --json"],
@@ -94,6 +104,23 @@ const lookCommands: readonly CommandSpec[] = [
       source: { type: "text", value: "NAME", summary: "main, another session, or service:NAME." },
     },
     takes: [1, 1],
+  },
+  {
+    ...boxCommand(
+      "ports",
+      "Show which ports programs of a box listen on.",
+      () => import("../commands/ports.ts"),
+    ),
+    usage: "ports BOX",
+    examples: ["agentbox ports shop", "agentbox ports shop --json"],
+    takes: [1, 1],
+  },
+  {
+    ...boxCommand("preview", "See a port of a box in the browser.", () => import("../commands/preview.ts")),
+    usage: "preview BOX PORT [--print]",
+    examples: ["agentbox preview shop 3000", "agentbox preview shop 3000 --print"],
+    flags: { print: { type: "switch", summary: "Only print the address, which works once." } },
+    takes: [2, 2],
   },
   {
     ...boxCommand("stats", "Show what boxes use.", () => import("../commands/stats.ts")),

@@ -1,5 +1,6 @@
 /** Every command, in the order help shows them. */
 import type { CommandSpec } from "../command.ts";
+import { access } from "./access.ts";
 import { agents } from "./agents.ts";
 import { boxes, look } from "./boxes.ts";
 import { host } from "./host.ts";
@@ -21,6 +22,7 @@ export const commands: readonly CommandSpec[] = [
   ...logins,
   ...project,
   ...images,
+  ...access,
   ...agents,
   ...host,
 ];

@@ -3,10 +3,14 @@
  * exist without a schema, a summary and a handler.
  */
 import { z } from "zod";
+import { accessRoutes } from "./access-routes.ts";
 import { DiskAnswer } from "./disk.ts";
 import { agentRoutes } from "./agent-routes.ts";
 import { cacheRoutes } from "./cache-routes.ts";
+import { fleetRoutes } from "./fleet-routes.ts";
+import { formRoutes } from "./form-routes.ts";
 import { imageRoutes } from "./image-routes.ts";
+import { placeRoutes } from "./place-routes.ts";
 import { reviewRoutes } from "./review-routes.ts";
 import { vaultRoutes } from "./vault-routes.ts";
 import { type Route, boxAnswer, empty, none } from "./route.ts";
@@ -34,7 +38,7 @@ import {
 } from "./schemas.ts";
 import { PortableContainer } from "../container.ts";
 import { SessionStatus } from "../link/messages.ts";
-import { Approval, ApprovalAnswer, EgressRecord } from "../network/egress.ts";
+import { AllowEgress, Approval, ApprovalAnswer, EgressRecord } from "../network/egress.ts";
 
 export const routes = {
   livez: { method: "GET", path: "/livez", summary: "The process lives.", response: none },
@@ -179,7 +183,9 @@ export const routes = {
     response: z.object({ session: SessionStatus }),
   },
 
+  ...accessRoutes,
   ...agentRoutes,
+  ...placeRoutes,
   ...reviewRoutes,
   ...vaultRoutes,
 
@@ -224,6 +230,13 @@ export const routes = {
     path: "/v1/boxes/{box}/policy",
     summary: "Put another network policy in force on a running box, from a manifest or flags.",
     body: CreateBox.pick({ projectDir: true, manifest: true, flags: true, trust: true }),
+    response: PolicyAnswer,
+  },
+  allowEgress: {
+    method: "POST",
+    path: "/v1/boxes/{box}/policy/allow",
+    summary: "Let a box, or all boxes of its project, reach what was denied: exactly that, and for a time.",
+    body: AllowEgress,
     response: PolicyAnswer,
   },
   explainPolicy: {
@@ -294,6 +307,8 @@ export const routes = {
     response: none,
   },
 
+  ...fleetRoutes,
+  ...formRoutes,
   ...imageRoutes,
   ...cacheRoutes,
   getDisk: {

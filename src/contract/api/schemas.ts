@@ -145,6 +145,11 @@ export const ReviewFilter = z.object({
 });
 export const PatchFilter = ReviewFilter.extend({
   path: z.string().max(4096).optional(),
+  oldPath: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe("Where the path was before; with it a renamed file is no new one."),
   context: z.coerce.number().int().min(0).max(1000).default(3),
 });
 
@@ -222,8 +227,15 @@ export const BoxSummary = z.object({
   restarts: z.int(),
   agentState: AgentState.optional(),
   verdict: Verdict.optional(),
-  tokens: z.int().optional(),
-  costMicroUsd: z.int().optional(),
+  tokens: z.int().optional().describe("Input and output together, of the box's whole life."),
+  costMicroUsd: z.int().optional().describe("Millionths of a US dollar; absent when it is not known."),
+  repo: z.string().optional().describe("Name of the repository or directory it works on."),
+  branch: z.string().optional(),
+  changedFiles: z.int().optional().describe("Since what it began with, or what was merged last."),
+  cpu: z.array(z.number()).optional().describe("Percent of one processor, the newest last."),
+  memory: z.array(z.number()).optional().describe("Bytes, the newest last."),
+  person: z.string().optional().describe("Whose it is, where several people use this host."),
+  role: z.enum(["look", "work", "own"]).optional().describe("What you may do with it."),
 });
 export type BoxSummary = z.infer<typeof BoxSummary>;
 
@@ -284,6 +296,7 @@ export type EventPage = z.infer<typeof EventPage>;
 
 export const EventFilter = z.object({
   after: z.coerce.number().int().min(0).optional(),
+  before: z.coerce.number().int().min(1).optional().describe("Only events with a smaller id."),
   box: z.string().max(64).optional(),
   type: EventType.optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(200),
@@ -360,6 +373,8 @@ export const AttachRequest = z.strictObject({
   cols: z.int().min(1).max(1000),
   rows: z.int().min(1).max(1000),
   readOnly: z.boolean().default(false),
+  /** Whether the viewer's terminal answers what programs ask theirs; if none does, the box does. */
+  answers: z.boolean().default(true),
 });
 export type AttachRequest = z.input<typeof AttachRequest>;
 

@@ -87,6 +87,8 @@ export const AttachOp = z.strictObject({
   cols: z.int().min(1).max(1000),
   rows: z.int().min(1).max(1000),
   readOnly: z.boolean(),
+  /** Whether the viewer's own terminal answers what programs ask their terminal; without one, boxd does. */
+  answers: z.boolean().optional(),
 });
 export type AttachOp = z.infer<typeof AttachOp>;
 
@@ -103,7 +105,36 @@ export type ReadFilesOp = z.infer<typeof ReadFilesOp>;
 export const WriteFilesOp = z.strictObject({ kind: z.literal("files.write"), path: z.string() });
 export type WriteFilesOp = z.infer<typeof WriteFilesOp>;
 
-export const StreamOp = z.discriminatedUnion("kind", [ExecOp, AttachOp, FollowOp, ReadFilesOp, WriteFilesOp]);
+/** One directory of the workspace, entry by entry. */
+export const ListFilesOp = z.strictObject({ kind: z.literal("files.list"), path: z.string() });
+export type ListFilesOp = z.infer<typeof ListFilesOp>;
+/** A part of one file of the workspace: what it is, its bytes, and `end`. */
+export const SliceFileOp = z.strictObject({
+  kind: z.literal("files.slice"),
+  path: z.string(),
+  offset: z.int().min(0),
+  length: z.int().min(0),
+});
+export type SliceFileOp = z.infer<typeof SliceFileOp>;
+
+/** The bytes of one TCP connection to a port on the box's own loopback. */
+export const OpenPortOp = z.strictObject({ kind: z.literal("port.open"), port: z.int().min(1).max(65_535) });
+export type OpenPortOp = z.infer<typeof OpenPortOp>;
+/** What listens in the box. */
+export const ListPortsOp = z.strictObject({ kind: z.literal("ports.list") });
+export type ListPortsOp = z.infer<typeof ListPortsOp>;
+
+export const StreamOp = z.discriminatedUnion("kind", [
+  ExecOp,
+  AttachOp,
+  FollowOp,
+  ReadFilesOp,
+  WriteFilesOp,
+  ListFilesOp,
+  SliceFileOp,
+  OpenPortOp,
+  ListPortsOp,
+]);
 export type StreamOp = z.infer<typeof StreamOp>;
 
 /** JSON frames from the host on a stream (data frames are stdin or file contents). */
@@ -132,6 +163,12 @@ export type StreamInput = z.infer<typeof StreamInput>;
 /** JSON frames from boxd on a stream. The last one is `exit`, `end` or `failed`; then the connection closes. */
 export const StreamOutput = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("started") }),
+  /** Of the terminal: before each screen, and whenever somebody changes it. */
+  z.strictObject({
+    type: z.literal("size"),
+    cols: z.int().min(1).max(1000),
+    rows: z.int().min(1).max(1000),
+  }),
   z.strictObject({
     type: z.literal("exit"),
     code: z.int().nullable(),
@@ -146,6 +183,21 @@ export const StreamOutput = z.discriminatedUnion("type", [
     mode: z.int().min(0).max(0o7777),
     size: z.int().min(0),
     target: z.string().max(4096).optional(),
+  }),
+  /** One entry of a directory, or the file whose bytes follow. Names are the box's own words. */
+  z.strictObject({
+    type: z.literal("listed"),
+    name: z.string().max(1024),
+    kind: z.enum(["file", "dir", "symlink", "other"]),
+    size: z.int().min(0),
+    mtimeMs: z.int().optional(),
+    target: z.string().max(4096).optional(),
+  }),
+  z.strictObject({
+    type: z.literal("port"),
+    port: z.int().min(1).max(65_535),
+    address: z.string().max(64),
+    program: z.string().max(64).optional(),
   }),
   /** The next data frame starts here; bytes in between were dropped because nobody took them in time. */
   z.strictObject({ type: z.literal("offset"), offset: z.int().min(0) }),

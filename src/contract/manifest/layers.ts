@@ -7,7 +7,7 @@ import type { UserConfig } from "./user-config.ts";
 
 export type LayerSource = "default" | "host policy" | "user config" | "manifest" | "flag";
 
-export type LayerValues = ManifestValues & Pick<UserConfig, "limits" | "push">;
+export type LayerValues = ManifestValues & Pick<UserConfig, "limits" | "push" | "web">;
 
 /** One place values come from; later layers win over earlier ones. */
 export interface ManifestLayer {

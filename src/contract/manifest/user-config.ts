@@ -2,6 +2,7 @@ import { z } from "zod";
 import { PushSection } from "./push-section.ts";
 import { Duration } from "./scalars.ts";
 import { manifestSections } from "./schema.ts";
+import { WebSection } from "./web-section.ts";
 
 const LimitsSection = z
   .strictObject({ max_ttl: Duration.optional().describe("Longest time to live that any box may ask for.") })
@@ -20,6 +21,7 @@ export const userConfigSections = {
   secrets: manifestSections.secrets,
   limits: LimitsSection,
   push: PushSection,
+  web: WebSection,
 } as const;
 
 /** `config.toml` in AGENTBOX_HOME: a person's own defaults, and what no manifest may exceed. */
@@ -37,6 +39,7 @@ export const UserConfig = z
     secrets: userConfigSections.secrets.optional(),
     limits: userConfigSections.limits.optional(),
     push: userConfigSections.push.optional(),
+    web: userConfigSections.web.optional(),
   })
   .describe("A person's own defaults, and what no manifest may exceed.");
 export type UserConfig = z.infer<typeof UserConfig>;

@@ -62,6 +62,8 @@ export const Approval = z.object({
   secret: z.string().optional(),
   /** One sentence: exactly what a yes would allow. */
   sentence: z.string(),
+  /** Of all that a yes is about; an answer that carries it is for this question and no other. */
+  digest: z.string(),
 });
 export type Approval = z.infer<typeof Approval>;
 
@@ -75,5 +77,24 @@ export const ApprovalAnswer = z.strictObject({
     .max(90 * 86_400_000)
     .optional()
     .describe("How long a yes for a box or project holds; one day unless given."),
+  digest: z
+    .string()
+    .max(128)
+    .optional()
+    .describe("Of the question that was looked at; another one is refused."),
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
+
+/** A yes to what was denied before, for as much of it as was known then. */
+export const AllowEgress = z.strictObject({
+  host: z.string().min(1).max(253),
+  port: z.int().min(1).max(65_535),
+  method: z
+    .string()
+    .regex(/^[A-Z]{1,32}$/, "a method such as GET")
+    .optional(),
+  path: z.string().max(4096).optional().describe("Exactly this path; no pattern."),
+  scope: z.enum(["box", "project"]).default("box"),
+  ttlMs: ApprovalAnswer.shape.ttlMs,
+});
+export type AllowEgress = z.infer<typeof AllowEgress>;

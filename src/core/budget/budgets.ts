@@ -10,8 +10,8 @@ import type { ModelPrice } from "../../contract/model/price.ts";
 import { builtInPrices } from "../../contract/model/price-table.ts";
 import { type NewModelRecord, noUsage, type TokenUsage } from "../../contract/model/usage.ts";
 import type { Admission, ModelOutcome, ModelRequest } from "../../ports/model-gateway.ts";
-import type { Store } from "../../ports/store.ts";
-import { amountOf, checkedUsage, tokenCount } from "./amount.ts";
+import type { ModelQuery, Store } from "../../ports/store.ts";
+import { type Amount, amountOf, checkedUsage, tokenCount } from "./amount.ts";
 import { BudgetNotices, type NoticeContext } from "./budget-notices.ts";
 import { costOf, mostItCosts } from "./cost.ts";
 import type { MeterTotals, Obstacle } from "./decide-reservation.ts";
@@ -47,6 +47,7 @@ export class Budgets {
   readonly #ledger: BudgetLedger;
   readonly #notices: BudgetNotices;
   readonly #admitted = new Map<string, Admitted>();
+  readonly #settledListeners: ((record: NewModelRecord) => void)[] = [];
   #ownPrices: Prices = {};
   /** Counts changes of limits; a refusal by limits that have changed meanwhile is none. */
   #limitsVersion = 0;
@@ -61,6 +62,16 @@ export class Budgets {
     );
     this.#ledger = new BudgetLedger((query, use) => this.#journal.sum(query, use));
     this.#notices = new BudgetNotices(core);
+  }
+
+  /** Hands over what was used so far, written or not, while nothing is being added. */
+  sum(query: ModelQuery, use: (total: Amount) => void): Promise<void> {
+    return this.#journal.sum(query, use);
+  }
+
+  /** Calls back with each request that is settled, when it is part of what `sum` hands over. */
+  onSettled(listener: (record: NewModelRecord) => void): void {
+    this.#settledListeners.push(listener);
   }
 
   /** Date of the built-in prices. */
@@ -118,6 +129,7 @@ export class Budgets {
     const record = recordOf(admitted, request, outcome);
     // Recorded first: a killed daemon may forget what it reserved, but not what was used.
     this.#journal.add(record);
+    for (const listener of this.#settledListeners) listener(record);
     this.#ledger.settle(ticket, amountOf(record));
     this.#core.background("looking at the level of budgets", this.#noteLevels(admitted));
   }

@@ -60,5 +60,5 @@ async function baseOf(
   return formatImageReference({ name, digest });
 }
 
-const manifestDigest = ({ manifest }: Pick<RouteBody<"buildImage">, "manifest">): string | undefined =>
+export const manifestDigest = ({ manifest }: Pick<RouteBody<"buildImage">, "manifest">): string | undefined =>
   manifest && `sha256:${createHash("sha256").update(manifest.text).digest("hex")}`;

@@ -1,12 +1,13 @@
 /** Questions that wait for a person: exactly what would be allowed, for how long, and a no when nobody answers. */
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../base/digest.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
-import type { NetworkRule } from "../../contract/network/policy.ts";
 import type { ApprovalRequest, SecretQuestion } from "../../ports/gate.ts";
 import type { Core } from "../context.ts";
-import { applyPolicy } from "./apply-policy.ts";
 import { EventBudget } from "./event-budget.ts";
+import { noProject, rememberRule, ruleFor } from "./remember-rule.ts";
 
 const answerWithinMs = 60_000;
 const defaultTtlMs = 86_400_000;
@@ -63,11 +64,13 @@ export class Approvals {
     });
   }
 
-  async answer(id: number, { answer, scope, ttlMs }: ApprovalAnswer): Promise<void> {
+  async answer(id: number, { answer, scope, ttlMs, digest }: ApprovalAnswer): Promise<void> {
     const question = this.#questions.get(id);
-    if (!question) {
-      throw new AgentBoxError("approval.not_found", `There is no open question ${id}.`, {
-        hint: "List the open ones: agentbox approvals",
+    if (!question) throw noSuchQuestion(id);
+    // SECURITY: a yes to one question must not answer another that has come to stand under its number.
+    if (digest !== undefined && digest !== question.approval.digest) {
+      throw new AgentBoxError("approval.changed", `Question ${id} is not the one that was looked at.`, {
+        hint: "Look at what it asks now, and answer that.",
       });
     }
     const { secret } = question.request;
@@ -79,7 +82,7 @@ export class Approvals {
       // A box that starts holds its lock until its services are ready, and one of them may wait for this answer.
       const box = await this.#core.ports.store.findBox(question.approval.box);
       if (box?.state.phase === "starting") this.#close(question, answer, scope);
-      await this.#remember(question, scope, rule);
+      await rememberRule(this.#core, question.request.box, scope, rule);
     }
     this.#close(question, answer, scope);
   }
@@ -89,7 +92,7 @@ export class Approvals {
     const id = this.#freshId();
     const { box, host, port, method, path, program, secret } = request;
     const askedAtMs = clock.nowMs();
-    const approval: Approval = {
+    const asked = {
       id,
       askedAtMs,
       expiresAtMs: askedAtMs + answerWithinMs,
@@ -103,6 +106,7 @@ export class Approvals {
       ...(secret === undefined ? {} : { secret: secret.name }),
       sentence: secret === undefined ? sentenceFor(request) : secretSentence(box, secret),
     };
+    const approval: Approval = { ...asked, digest: digestOf(request, asked) };
     const cancelTimer = clock.after(answerWithinMs, () => this.#close(question, "timed_out"));
     const question: Question = { approval, request, waiting: new Set(), cancelTimer };
     this.#questions.set(id, question);
@@ -126,22 +130,6 @@ export class Approvals {
     for (const settle of question.waiting) settle(outcome === "allow");
   }
 
-  /** A yes for more than one connection is a rule like any other: visible, with an end, and for this alone. */
-  async #remember({ request }: Question, scope: "box" | "project", rule: NetworkRule): Promise<void> {
-    const core = this.#core;
-    const { name, incarnation, projectDir } = request.box;
-    if (scope === "box") return this.#rememberForBox(name, incarnation, rule);
-    if (projectDir === undefined) throw noProject(name);
-    const data = { projectDir, rule: rule.id, expiresAtMs: rule.expiresAtMs };
-    await core.commit({
-      grant: { projectDir, rule },
-      events: [core.event("policy.changed", undefined, data)],
-    });
-    for (const box of await core.ports.store.listBoxes()) {
-      if (box.projectDir === projectDir) await applyPolicy(core, box);
-    }
-  }
-
   /** SECURITY: exactly the use that was read to the person, by its digest; another one is another question. */
   async #rememberSecret(
     { box }: ApprovalRequest,
@@ -157,19 +145,6 @@ export class Approvals {
     }
     if (projectDir === undefined) throw noProject(name);
     await this.#core.secretGrants.grant({ kind: "project", projectDir }, asked, ttlMs);
-  }
-
-  #rememberForBox(name: string, incarnation: string, rule: NetworkRule): Promise<void> {
-    const core = this.#core;
-    return core.locked(name, async () => {
-      const box = await core.getBox(name);
-      if (box.incarnation !== incarnation || !box.network) return;
-      const others = box.network.rules.filter(({ id }) => id !== rule.id);
-      const update = { ...box, network: { ...box.network, rules: [...others, rule] } };
-      const data = { rule: rule.id, expiresAtMs: rule.expiresAtMs };
-      await core.commit({ update, events: [core.event("policy.changed", update, data)] });
-      await applyPolicy(core, update);
-    });
   }
 
   #note(
@@ -198,10 +173,33 @@ export class Approvals {
   }
 }
 
-const noProject = (box: string): AgentBoxError =>
-  new AgentBoxError("input.invalid", `The box "${box}" belongs to no project.`, {
-    hint: "Answer for the box instead: --scope box",
+/** Also the answer about somebody else's question. */
+export const noSuchQuestion = (id: number): AgentBoxError =>
+  new AgentBoxError("approval.not_found", `There is no open question ${id}.`, {
+    hint: "List the open ones: agentbox approvals",
   });
+
+/** Over everything that a yes is about, and not over when it was asked: the same wish has the same digest. */
+function digestOf(
+  { box, host, port, method, path, secret }: ApprovalRequest,
+  { sentence }: Pick<Approval, "sentence">,
+): string {
+  const { name, incarnation, projectDir } = box;
+  const about = {
+    name,
+    incarnation,
+    projectDir,
+    host,
+    port,
+    method,
+    path,
+    secret: secret?.name,
+    use: secret?.use,
+  };
+  return `sha256:${createHash("sha256")
+    .update(canonicalJson({ ...about, sentence }))
+    .digest("hex")}`;
+}
 
 const secretSentence = ({ name }: ApprovalRequest["box"], { sentence }: SecretQuestion): string =>
   printable(`Let the box ${name} ${sentence}.`);
@@ -218,26 +216,6 @@ const isSame = (a: ApprovalRequest, b: ApprovalRequest): boolean =>
   a.path === b.path &&
   a.secret?.use === b.secret?.use &&
   a.secret?.name === b.secret?.name;
-
-/** SECURITY: a yes to one request must not open the whole host: what was asked about is what the rule allows. */
-function ruleFor({ host, port, method, path }: Approval, expiresAtMs: number): NetworkRule {
-  if (path?.includes("*")) {
-    throw new AgentBoxError("input.invalid", "A path with a * in it would be remembered as a pattern.", {
-      hint: "Allow it once, or write a rule in the manifest.",
-    });
-  }
-  return {
-    id: `approval:${host}:${port}${method === undefined ? "" : `:${method}`}${path ?? ""}`,
-    origin: { layer: "approval" },
-    mode: "allow",
-    host: { name: host, isWildcard: false },
-    ports: [port],
-    methods: method === undefined ? [] : [method],
-    paths: path === undefined ? [] : [path],
-    inspect: false,
-    expiresAtMs,
-  };
-}
 
 /** Exactly what a yes allows. */
 function sentenceFor({ box, host, port, method, path }: ApprovalRequest): string {

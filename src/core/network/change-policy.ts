@@ -14,7 +14,7 @@ import { compileFor } from "./compile-for.ts";
 export function changePolicy(
   core: Core,
   name: string,
-  request: RouteBody<"changePolicy">,
+  request: RouteBody<"changePolicy"> & { readonly isRequest?: boolean },
 ): Promise<NetworkPolicy> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);

@@ -2,6 +2,7 @@ import type { Box } from "../../contract/box.ts";
 import { noNetwork } from "../../contract/network/policy.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
+import { type Maker, boxPerson } from "../access/team-members.ts";
 import type { Core } from "../context.ts";
 import { raiseBox } from "../create-box.ts";
 import { withoutSecretRules } from "../policy/secret-rules.ts";
@@ -12,11 +13,18 @@ import type { ReviewSubject } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 import { takeFrom } from "./take-checkpoint.ts";
 
+interface ForkOptions {
+  readonly name: string;
+  readonly keepsAgent: boolean;
+  /** Without it: whoever has the box that it comes from. */
+  readonly maker?: Maker | undefined;
+}
+
 /** A box of its own with the state of a checkpoint in it, under the policy and limits of the box it came from. */
 export async function forkBox(
   core: Core,
   { box, repository, to }: ReviewSubject,
-  { name, keepsAgent }: { readonly name: string; readonly keepsAgent: boolean },
+  { name, keepsAgent, maker }: ForkOptions,
 ): Promise<Box> {
   const { network, projectDir, manifestDigest, isolation } = box;
   const { model, ...spec } = box.spec;
@@ -45,6 +53,7 @@ export async function forkBox(
     network: keepsAgent ? (network ?? noNetwork) : withoutSecretRules(network ?? noNetwork),
     manifestDigest,
     isStarted: false,
+    person: maker ? maker.person : boxPerson(core.access.records.state, box),
   });
   try {
     await withLink(core, fork.name, async (made, link) => {

@@ -39,7 +39,8 @@ index=$(mktemp)
 # What a failure has left behind (a full disk) must not be in the way of the next checkpoint.
 trap 'code=$?; rm -f "$index" "$index.lock"
   if [ $code != 0 ] && [ $code != ${unchangedExit} ]; then rm -rf ${own}/objects; fi' EXIT
-if [ -f "$real" ]; then cp "$real" "$index"; else rm -f "$index"; fi
+# With its time: git reads a file again that is as young as its index, and a younger copy would hide a quick change.
+if [ -f "$real" ]; then cp -p "$real" "$index"; else rm -f "$index"; fi
 # The agent's own repository stays as it is: objects it does not have lie beside it.
 if [ "$(ls ${own}/objects/pack 2>/dev/null | grep -c 'pack$')" -gt ${maxPacks} ]; then rm -rf ${own}/objects; fi
 mkdir -p ${own}/objects/info ${own}/objects/pack

@@ -3,6 +3,11 @@ import { AgentBoxError } from "../../base/errors.ts";
 
 export class Browser {
   readonly #cookies = new Map<string, string>();
+  readonly #login: string;
+
+  constructor(login = "person") {
+    this.#login = login;
+  }
 
   /** Agrees to everything; ends at the page after which there is nothing more to do. */
   async agree(url: string): Promise<Response> {
@@ -13,7 +18,7 @@ export class Browser {
   async agreeUntilCallback(url: string): Promise<URL> {
     let callback: URL | undefined;
     await this.#walk(url, (next) => {
-      if (next.pathname !== "/callback") return true;
+      if (!next.pathname.endsWith("/callback")) return true;
       callback = next;
       return false;
     });
@@ -36,7 +41,8 @@ export class Browser {
       const page = await this.#load(url, form);
       const location = page.headers.get("location");
       const html = location === null ? await page.clone().text() : "";
-      const next = location === null ? formIn(html, more) : { action: location, fields: undefined };
+      const next =
+        location === null ? formIn(html, this.#login, more) : { action: location, fields: undefined };
       // Whoever has said no is asked for another code, and has nothing more to say.
       if (next === undefined || form?.has("abort") === true) return page;
       url = new URL(next.action, url);
@@ -61,11 +67,11 @@ export class Browser {
   }
 }
 
-function formIn(html: string, more: Readonly<Record<string, string>>) {
+function formIn(html: string, login: string, more: Readonly<Record<string, string>>) {
   const [, attributes, inner] = /<form([^>]*)>([\s\S]*?)<\/form>/.exec(html) ?? [];
   const action = /action="([^"]*)"/.exec(attributes ?? "")?.[1];
   if (action === undefined) return undefined;
-  const fields = new URLSearchParams({ login: "person", password: "any" });
+  const fields = new URLSearchParams({ login, password: "any" });
   for (const [tag] of inner!.matchAll(/<input[^>]*>/g)) {
     const name = /name="([^"]*)"/.exec(tag)?.[1];
     const value = /value="([^"]*)"/.exec(tag)?.[1];

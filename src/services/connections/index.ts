@@ -5,6 +5,10 @@ import type { Connections, TokenKeeper } from "../../ports/connections.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { HostConnections } from "./connections.ts";
 
+/** What every conversation with a sign-in service needs. */
+export { type BoundedFetch, boundedFetch, checkPlace, requestTimeoutMs } from "./bounded-fetch.ts";
+export { failureOf } from "./failure.ts";
+
 export interface ConnectionsOptions {
   readonly keeper: TokenKeeper;
   readonly clock: Clock;

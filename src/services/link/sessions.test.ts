@@ -34,9 +34,14 @@ class Watcher {
   readonly stream: LinkStream;
   readonly closed: Promise<Error | undefined>;
   text = "";
+  /** As `30x100`, in the order they were told. */
+  readonly sizes: string[] = [];
 
   constructor(stream: LinkStream) {
     this.stream = stream;
+    stream.onMessage((message) => {
+      if (message.type === "size") this.sizes.push(`${message.rows}x${message.cols}`);
+    });
     this.emulator.loadAddon(this.#serializer);
     stream.onData((chunk) => {
       this.text += Buffer.from(chunk).toString();
@@ -55,8 +60,10 @@ class Watcher {
   }
 }
 
-const attach = async (session: string, more: { readOnly?: boolean; cols?: number; rows?: number } = {}) =>
-  new Watcher(await box.open({ kind: "attach", session, cols: 80, rows: 24, readOnly: false, ...more }));
+const attach = async (
+  session: string,
+  more: { readOnly?: boolean; answers?: boolean; cols?: number; rows?: number } = {},
+) => new Watcher(await box.open({ kind: "attach", session, cols: 80, rows: 24, readOnly: false, ...more }));
 
 test("who attaches later sees exactly what who was there from the start sees", async () => {
   const script = join(box.workspace, "show.sh");
@@ -128,12 +135,30 @@ test("the size is that of whoever came or resized last, and readers do not count
   // A shell that waits for a line runs its traps when the line is there.
   viewer.stream.write(Buffer.from("\n"));
   await viewer.saw("30 100");
-  await attach("sized", { cols: 50, rows: 10, readOnly: true });
+  const reader = await attach("sized", { cols: 50, rows: 10, readOnly: true });
+  await until("the reader knows the size", () => reader.sizes.join() === "30x100");
   viewer.stream.send({ type: "resize", cols: 120, rows: 40 });
   viewer.stream.write(Buffer.from("\n"));
   await viewer.saw("40 120");
   expect(viewer.text).not.toContain("10 50");
+  await until("everybody knows the new size", () => reader.sizes.join() === "30x100,40x120");
+  expect(viewer.sizes).toEqual(["30x100", "40x120"]);
   await box.link.signalSession("sized", "KILL");
+});
+
+test("the box answers what programs ask their terminal, unless a viewer's terminal does", async () => {
+  const ask = `stty raw -echo; while :; do printf '\\033[c'; head -c 7 | tr -d '\\033' | sed 's/^/got:/'; head -c 1; done`;
+  await box.link.startSession("asks", terminal("bash", "-c", ask));
+  const silent = await attach("asks", { answers: false });
+  await attach("asks", { readOnly: true });
+  await silent.saw("got:[?1;2c");
+  // The control: with a terminal of its own among the viewers, the box leaves the answer to it.
+  const own = await attach("asks");
+  own.stream.write(Buffer.from("n"));
+  await own.saw("\u001b[c");
+  own.stream.write(Buffer.from("\u001b[?62c!"));
+  await own.saw("got:[?62c");
+  await box.link.signalSession("asks", "KILL");
 });
 
 test("an ended session shows its last screen and how it ended", async () => {

@@ -26,6 +26,7 @@ import {
 import type { DiskLimit } from "./disk-image.ts";
 import { diskUsage, measureEach } from "./disk-usage.ts";
 import { mountsBelow } from "./mount-table.ts";
+import { readBranch } from "./read-branch.ts";
 import { removeBoxTree } from "./remove-box-tree.ts";
 
 export interface StorageOptions {
@@ -135,6 +136,10 @@ class HostStorage implements BoxStorage {
 
   async list(): Promise<readonly string[]> {
     return (await readdir(this.boxesDir)).filter((name) => BoxName.safeParse(name).success).sort();
+  }
+
+  branch(name: string, { mounted }: { mounted?: string | undefined } = {}): Promise<string | undefined> {
+    return readBranch(mounted ?? this.dirs(name).workspace);
   }
 
   async usage(name: string): Promise<number> {

@@ -2,7 +2,7 @@
  * The uncommitted work of a source: which paths differ from its HEAD, and how they come into a clone. The host's
  * index is read from a copy and never written.
  */
-import { lstat, readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DirectoryHandle } from "../../host/directory-handle.ts";
 import { CopyBudget, type CopyLimits, copyEntry, openBelow } from "./copy-tree.ts";
@@ -57,7 +57,11 @@ async function copyIndex(sourceGitDir: string, index: string): Promise<void> {
   const file = await source.openToRead("index").catch(() => undefined);
   if (file === undefined) return;
   try {
+    const { atimeMs, mtimeMs } = await file.stat();
     await writeFile(index, await readFile(file));
+    // Git reads a file again that is as young as its index. A younger copy would hide a change of the same size that
+    // was made in the same second. Whole seconds, because rounding must not make it younger either.
+    await utimes(index, Math.floor(atimeMs / 1000), Math.floor(mtimeMs / 1000));
   } finally {
     await file.close();
   }

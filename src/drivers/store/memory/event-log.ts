@@ -28,8 +28,9 @@ export class EventLog {
     });
   }
 
-  list({ after = 0, box, type, limit, newestFirst }: EventQuery): BoxEvent[] {
-    const candidates = this.#events.slice(Math.max(0, after)).map(({ text }) => JSON.parse(text) as BoxEvent);
+  list({ after = 0, before = Infinity, box, type, limit, newestFirst }: EventQuery): BoxEvent[] {
+    const kept = this.#events.slice(Math.max(0, after), Math.max(0, before - 1));
+    const candidates = kept.map(({ text }) => JSON.parse(text) as BoxEvent);
     if (newestFirst) candidates.reverse();
     return candidates
       .filter(

@@ -36,8 +36,12 @@ export class EventTable {
     });
   }
 
-  list({ after = 0, box, type, limit, newestFirst }: EventQuery): BoxEvent[] {
-    const where = new Where().and("id > ?", after).and("box = ?", box).and("type = ?", type);
+  list({ after = 0, before, box, type, limit, newestFirst }: EventQuery): BoxEvent[] {
+    const where = new Where()
+      .and("id > ?", after)
+      .and("id < ?", before)
+      .and("box = ?", box)
+      .and("type = ?", type);
     const order = newestFirst ? "DESC" : "ASC";
     const sql = `SELECT ${columns} FROM events WHERE ${where.sql} ORDER BY id ${order} LIMIT ?`;
     return this.#sql.rows<EventRow>(sql, [...where.values, limit]).map(toEvent);

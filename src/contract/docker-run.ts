@@ -1,4 +1,4 @@
-import type { PortableContainer } from "../../contract/container.ts";
+import type { PortableContainer } from "./container.ts";
 
 /** The one line for a terminal. */
 export function renderDockerRun(box: PortableContainer): string {

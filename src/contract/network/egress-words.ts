@@ -1,5 +1,6 @@
+/** What the gate decided, in words. */
 import { printable } from "../../base/printable.ts";
-import type { DenyReason } from "../../contract/network/policy.ts";
+import type { DenyReason } from "./policy.ts";
 
 const reasons: Readonly<Record<DenyReason, string>> = {
   bad_host: "not a usable host name",

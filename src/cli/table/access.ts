@@ -1,0 +1,57 @@
+import type { CommandSpec } from "../command.ts";
+
+/** Written out, because the contract's own list brings a schema library along, which every command would pay for. */
+const scopes = ["read", "work", "review", "approve", "secrets", "host"];
+
+export const access: readonly CommandSpec[] = [
+  {
+    name: "share",
+    group: "Boxes",
+    summary: "Share a box: a link that works once, for this box only, to look or to work.",
+    usage: "share BOX [flags], share ls BOX, share rm BOX ID",
+    examples: [
+      "agentbox share shop                    whoever opens the link may look",
+      "agentbox share shop --work --for 8h    and type, for eight hours",
+      "agentbox share shop --with ada@example.org  a person of the team, without a link",
+      "agentbox share ls shop",
+      "agentbox share rm shop 3f2a9c0d11e84b57",
+    ],
+    flags: {
+      work: { type: "switch", summary: "They may type, run and change things in it, too." },
+      for: { type: "text", value: "TIME", summary: "How long it holds; a week unless told." },
+      with: { type: "text", value: "PERSON", summary: "Somebody who has signed in, by e-mail address." },
+    },
+    takes: [1, 3],
+    completes: "box",
+    load: () => import("../commands/share.ts"),
+  },
+  {
+    name: "token",
+    group: "Host",
+    summary: "Make, list or end access tokens for programs that use the API.",
+    usage: "token ls|create NAME --scope SCOPE…|rm ID",
+    examples: [
+      "agentbox token create ci --scope read --scope work --expires 30d",
+      "agentbox token ls",
+      "agentbox token rm 3f2a9c0d11e84b57",
+    ],
+    flags: {
+      scope: { type: "list", value: "SCOPE", summary: "What it may do; can be repeated.", choices: scopes },
+      expires: { type: "text", value: "TIME", summary: "When it ends by itself; never unless told." },
+    },
+    takes: [0, 2],
+    completes: ["ls", "create", "rm"],
+    load: () => import("../commands/token.ts"),
+  },
+  {
+    name: "sign-ins",
+    group: "Host",
+    summary: "List the browsers that are signed in, or end one.",
+    usage: "sign-ins [ls|end ID]",
+    examples: ["agentbox sign-ins", "agentbox sign-ins end 3f2a9c0d11e84b57"],
+    flags: {},
+    takes: [0, 2],
+    completes: ["ls", "end"],
+    load: () => import("../commands/sign-ins.ts"),
+  },
+];

@@ -1,0 +1,81 @@
+/** Routes for whoever fills in a form: what a manifest may say, and what the daemon would say to one. */
+import { z } from "zod";
+import { BoxSpec, Isolation } from "../box.ts";
+import { type Route } from "./route.ts";
+import { CreateBox, ErrorAnswer, PolicyAnswer, TrustQuestion } from "./schemas.ts";
+
+/** One rule that is broken, and by whom: the form, or a file that the box would be made from. */
+const CheckFinding = z.object({
+  in: z.enum(["form", "file"]),
+  file: z.string().optional(),
+  code: z.string(),
+  severity: z.enum(["error", "warning"]),
+  path: z.string().describe("Such as `services.web.ready.port`; empty for all of it."),
+  line: z.int().describe("In `toml` for the form, otherwise in the file; counted from 1."),
+  column: z.int(),
+  message: z.string(),
+  hint: z.string(),
+});
+export type CheckFinding = z.infer<typeof CheckFinding>;
+
+const Problem = ErrorAnswer.shape.error;
+
+export const ManifestCheck = z.object({
+  findings: z.array(CheckFinding),
+  problems: z
+    .array(Problem)
+    .describe("What making the box would be refused with, or what must be installed or built before."),
+  warnings: z.array(z.string()),
+  toml: z.string().describe("The form as an agentbox.toml."),
+  project: z
+    .object({
+      dir: z.string().describe("Where the manifest lies, otherwise the directory that was named."),
+      manifest: z.object({ file: z.string(), text: z.string() }).optional(),
+    })
+    .optional(),
+  trust: TrustQuestion.optional().describe("What the file asks for beyond its workspace."),
+  summary: z
+    .object({
+      name: z.string().describe("The name it would get."),
+      spec: BoxSpec,
+      isolation: Isolation.optional(),
+      network: PolicyAnswer.shape.lines,
+    })
+    .optional()
+    .describe("The box as it would be made; absent while that cannot be told."),
+});
+export type ManifestCheck = z.infer<typeof ManifestCheck>;
+
+const KnownProject = z.object({
+  dir: z.string(),
+  boxes: z.int().describe("How many boxes there are of it."),
+  hasManifest: z.boolean(),
+  isTrusted: z.boolean().describe("Whether somebody has agreed to something for it."),
+  lastUsedAtMs: z.int().optional(),
+});
+export type KnownProject = z.infer<typeof KnownProject>;
+
+export const formRoutes = {
+  getManifestSchema: {
+    method: "GET",
+    path: "/v1/manifest/schema",
+    summary: "JSON Schema of the manifest, and the names that this host knows for some of its keys.",
+    response: z.object({
+      schema: z.record(z.string(), z.unknown()),
+      choices: z.record(z.string(), z.array(z.string())).describe("By key, such as `runtime.name`."),
+    }),
+  },
+  checkManifest: {
+    method: "POST",
+    path: "/v1/manifest/check",
+    summary: "What the daemon would say to a box like this. Nothing is made.",
+    body: CreateBox.pick({ name: true, projectDir: true, manifest: true, flags: true }),
+    response: ManifestCheck,
+  },
+  listProjects: {
+    method: "GET",
+    path: "/v1/projects",
+    summary: "Directories that boxes were made from, or that somebody has trusted.",
+    response: z.object({ projects: z.array(KnownProject) }),
+  },
+} as const satisfies Record<string, Route>;

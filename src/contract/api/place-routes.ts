@@ -1,0 +1,76 @@
+/** Routes about what is in a box: files of its workspace, ports that listen, and previews of them. */
+import { z } from "zod";
+import { type Route, none } from "./route.ts";
+
+/** What one upload may hold; larger things are for `agentbox cp`. */
+export const maxUploadBytes = 1_500_000;
+
+const path = z.string().max(4096).describe("Below the workspace, such as src/app.ts.");
+
+export const FileEntry = z.object({
+  name: z.string(),
+  kind: z.enum(["file", "dir", "symlink", "other"]),
+  size: z.int(),
+  mtimeMs: z.int().optional(),
+  target: z.string().optional().describe("Where a link says it leads; nobody has looked."),
+});
+export type FileEntry = z.infer<typeof FileEntry>;
+
+export const BoxPort = z.object({
+  port: z.int(),
+  address: z.string(),
+  program: z.string().optional().describe("In the box's own words."),
+  service: z.string().optional().describe("The service whose readiness the manifest ties to this port."),
+});
+export type BoxPort = z.infer<typeof BoxPort>;
+
+export const placeRoutes = {
+  listFiles: {
+    method: "GET",
+    path: "/v1/boxes/{box}/tree",
+    summary: "What one directory of the workspace holds.",
+    query: z.object({ path: path.default("") }),
+    response: z.object({
+      entries: z.array(FileEntry),
+      total: z.int().describe("More than there are entries when the directory is too large to show."),
+    }),
+  },
+  readFile: {
+    method: "GET",
+    path: "/v1/boxes/{box}/file",
+    summary: "The bytes of one file of the workspace, or a part of them.",
+    query: z.object({
+      path,
+      offset: z.coerce.number().int().min(0).default(0),
+      limit: z.coerce.number().int().min(0).optional(),
+    }),
+    response: none,
+    media: "stream",
+  },
+  writeFile: {
+    method: "POST",
+    path: "/v1/boxes/{box}/file",
+    summary: "Put one file into the workspace.",
+    body: z.strictObject({
+      path,
+      content: z
+        .base64()
+        .max(Math.ceil(maxUploadBytes / 3) * 4)
+        .describe("The bytes, in base64."),
+    }),
+    response: none,
+  },
+  listPorts: {
+    method: "GET",
+    path: "/v1/boxes/{box}/ports",
+    summary: "TCP ports that programs of a running box listen on.",
+    response: z.object({ ports: z.array(BoxPort) }),
+  },
+  openPreview: {
+    method: "POST",
+    path: "/v1/boxes/{box}/preview",
+    summary: "An address, good for one browser, at which a port of the box is seen.",
+    body: z.strictObject({ port: z.int().min(1).max(65_535) }),
+    response: z.object({ url: z.string(), expiresAtMs: z.int() }),
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,41 @@
+import type { Principal } from "../../contract/access/principal.ts";
+import { type Scope, scopes } from "../../contract/access/scope.ts";
+
+/** What somebody proved to be with; everything they have open ends when it does. */
+export type Credential =
+  | { readonly kind: "socket" }
+  | { readonly kind: "session"; readonly id: string }
+  | { readonly kind: "token"; readonly id: string };
+
+export interface Caller {
+  readonly principal: Principal;
+  readonly credential: Credential;
+}
+
+/** Whoever can open the daemon's own socket is its owner; the file system has seen to that. */
+export const socketOwner: Caller = { principal: { kind: "owner" }, credential: { kind: "socket" } };
+
+export function scopesOf(principal: Principal): readonly Scope[] {
+  switch (principal.kind) {
+    case "token":
+      return principal.scopes;
+    case "guest":
+      return principal.may === "work" ? ["read", "work"] : ["read"];
+    case "owner":
+    case "person":
+      return scopes;
+  }
+}
+
+/** For people and the log. */
+export function nameOf(principal: Principal): string {
+  switch (principal.kind) {
+    case "owner":
+      return "owner";
+    case "guest":
+      return `guest of ${principal.box}`;
+    case "person":
+    case "token":
+      return principal.name;
+  }
+}

@@ -1,0 +1,39 @@
+import { type BoxRole, includesRole, isOfHost, type Principal } from "../../contract/access/principal.ts";
+import type { RouteAccess } from "../../contract/access/route-access.ts";
+import { scopesOf } from "./caller.ts";
+
+/** `unseen`: the box is somebody else's, and must look as if it did not exist. */
+export type ReachVerdict =
+  | { readonly allow: true }
+  | { readonly allow: false; readonly reason: "scope" | "role" | "host" | "guest" | "unseen" };
+
+const no = (reason: Exclude<ReachVerdict, { allow: true }>["reason"]): ReachVerdict => ({
+  allow: false,
+  reason,
+});
+const yes: ReachVerdict = { allow: true };
+
+/** Whether somebody may use a route. `role` is theirs on the route's box; without a box it does not matter. */
+export function decideReach(
+  principal: Principal,
+  { scope, reach }: RouteAccess,
+  role: BoxRole | undefined,
+): ReachVerdict {
+  const isBoxed = reach === "look" || reach === "work" || reach === "own";
+  // Before the scope: whether a box exists is told to nobody who does not see it.
+  if (isBoxed && role === undefined && !isOfHost(principal)) return no("unseen");
+  if (scope !== "none" && !scopesOf(principal).includes(scope)) return no("scope");
+  switch (reach) {
+    case "anyone":
+    case "sight":
+      return yes;
+    case "member":
+      return principal.kind === "guest" ? no("guest") : yes;
+    case "host":
+      return isOfHost(principal) ? yes : no("host");
+    case "look":
+    case "work":
+    case "own":
+      return isOfHost(principal) || includesRole(role, reach) ? yes : no("role");
+  }
+}

@@ -1,0 +1,51 @@
+/** What callers have open, so that it ends with the credential it was opened with: nobody watches on after a revocation. */
+import type { Clock } from "../../base/clock.ts";
+import type { Caller } from "./caller.ts";
+
+const lookAgainMs = 20_000;
+
+interface OpenEnd {
+  readonly caller: Caller;
+  readonly end: () => void;
+}
+
+export class OpenEnds {
+  readonly #clock: () => Clock;
+  readonly #isAlive: (caller: Caller) => boolean;
+  readonly #open = new Set<OpenEnd>();
+  #isWatching = false;
+
+  constructor(clock: () => Clock, isAlive: (caller: Caller) => boolean) {
+    this.#clock = clock;
+    this.#isAlive = isAlive;
+  }
+
+  /** Calls `end` when the caller's credential ends; returns the way to let go. */
+  hold(caller: Caller, end: () => void): () => void {
+    if (caller.credential.kind === "socket") return () => undefined;
+    const one: OpenEnd = { caller, end };
+    this.#open.add(one);
+    this.#watch();
+    return () => this.#open.delete(one);
+  }
+
+  /** After every change of the records: whatever has lost its credential ends now. */
+  sweep(): void {
+    for (const one of this.#open) {
+      if (this.#isAlive(one.caller)) continue;
+      this.#open.delete(one);
+      one.end();
+    }
+  }
+
+  /** Credentials also end by the clock. */
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    this.#clock().after(lookAgainMs, () => {
+      this.#isWatching = false;
+      this.sweep();
+      if (this.#open.size > 0) this.#watch();
+    });
+  }
+}

@@ -1,0 +1,87 @@
+/** What one caller sees. Every list and every lookup by name goes through here for whoever is not of the host. */
+import {
+  type BoxRole,
+  boxRoles,
+  isOfHost,
+  type PersonPrincipal,
+  type Principal,
+} from "../../contract/access/principal.ts";
+import type { Scope } from "../../contract/access/scope.ts";
+import type { AccessState } from "../../ports/access-records.ts";
+import type { Store } from "../../ports/store.ts";
+import { type Caller, scopesOf } from "./caller.ts";
+
+/** A thing that belongs to one life of a box, or to none. */
+interface OfBox {
+  readonly box?: string | undefined;
+  readonly incarnation?: string | undefined;
+}
+
+export interface Sight extends Caller {
+  /** Sees everything: its owner and admins. */
+  readonly isOfHost: boolean;
+  readonly scopes: readonly Scope[];
+  /** On the box that has the name now. */
+  roleOn(box: string): Promise<BoxRole | undefined>;
+  sees(box: string): Promise<boolean>;
+  /** Whether an event or record is theirs to see; what belongs to no box is the host's. */
+  shows(thing: OfBox): boolean;
+  roleOnLife(thing: OfBox): BoxRole | undefined;
+}
+
+export interface SightDeps {
+  readonly state: () => AccessState;
+  readonly findBox: Store["findBox"];
+  readonly nowMs: () => number;
+}
+
+export function sightOf(caller: Caller, { state, findBox, nowMs }: SightDeps): Sight {
+  const { principal } = caller;
+  const isHost = isOfHost(principal);
+  const roleOnLife = (thing: OfBox): BoxRole | undefined =>
+    isHost ? "own" : roleOf(principal, thing, state(), nowMs());
+  const roleOn = async (name: string): Promise<BoxRole | undefined> => {
+    const box = await findBox(name);
+    return box && roleOnLife({ box: box.name, incarnation: box.incarnation });
+  };
+  return {
+    ...caller,
+    isOfHost: isHost,
+    scopes: scopesOf(principal),
+    roleOn,
+    sees: async (name) => (await roleOn(name)) !== undefined,
+    shows: (thing) => isHost || roleOnLife(thing) !== undefined,
+    roleOnLife,
+  };
+}
+
+/** SECURITY: by name and incarnation, or a share of a removed box would open the next one that has its name. */
+function roleOf(principal: Principal, thing: OfBox, state: AccessState, nowMs: number): BoxRole | undefined {
+  const { box, incarnation } = thing;
+  if (box === undefined || incarnation === undefined) return undefined;
+  switch (principal.kind) {
+    case "owner":
+      return "own";
+    case "guest":
+      return principal.box === box && principal.incarnation === incarnation ? principal.may : undefined;
+    case "token":
+      return roleOf(principal.of, thing, state, nowMs);
+    case "person":
+      return roleOfPerson(principal, { box, incarnation }, state, nowMs);
+  }
+}
+
+function roleOfPerson(
+  { id, isAdmin }: PersonPrincipal,
+  of: { readonly box: string; readonly incarnation: string },
+  { boxOwners, shares }: AccessState,
+  nowMs: number,
+): BoxRole | undefined {
+  const isIt = (one: { readonly box: string; readonly incarnation: string }): boolean =>
+    one.box === of.box && one.incarnation === of.incarnation;
+  if (isAdmin || boxOwners.some((one) => one.person === id && isIt(one))) return "own";
+  const given = shares.filter(
+    (share) => share.person === id && isIt(share) && (share.expiresAtMs ?? Infinity) > nowMs,
+  );
+  return boxRoles.findLast((role) => given.some(({ may }) => may === role));
+}

@@ -1,0 +1,60 @@
+import type { SignInInfo } from "../../contract/api/access-routes.ts";
+import { isOfHost, type Me } from "../../contract/access/principal.ts";
+import type { SessionRecord } from "../../ports/access-records.ts";
+import type { Core } from "../context.ts";
+import { nameOf } from "./caller.ts";
+import { holderOf, notFound } from "./keep-tokens.ts";
+import type { Sight } from "./sight.ts";
+
+const isTheirs = (access: Sight, { holder }: SessionRecord): boolean =>
+  isOfHost(access.principal) || JSON.stringify(holder) === JSON.stringify(holderOf(access));
+
+export function listSignIns(core: Core, access: Sight): SignInInfo[] {
+  const { credential } = access;
+  return core.access.records.state.sessions
+    .filter((session) => isTheirs(access, session))
+    .map(({ id, holder, agent, createdAtMs, usedAtMs, expiresAtMs }) => ({
+      id,
+      kind: holder.kind,
+      name: core.access.holderName(holder),
+      isThis: credential.kind === "session" && credential.id === id,
+      ...(agent === undefined ? {} : { agent }),
+      createdAtMs,
+      usedAtMs,
+      expiresAtMs,
+    }));
+}
+
+export async function endSignIn(core: Core, access: Sight, id: string): Promise<void> {
+  const session = core.access.records.state.sessions.find((one) => one.id === id);
+  if (!session || !isTheirs(access, session)) throw notFound("sign-in", "agentbox sign-ins");
+  await core.access.endSessions((one) => one.id === id, "ended by hand");
+}
+
+export async function signOut(core: Core, { credential }: Sight): Promise<void> {
+  if (credential.kind === "session")
+    await core.access.endSessions(({ id }) => id === credential.id, "signed out");
+}
+
+/** What a page shows about the one who looks at it. */
+export function describeCaller(core: Core, access: Sight): Me {
+  const { principal, credential, scopes } = access;
+  const isAdmin = access.isOfHost;
+  const { sessions, tokens } = core.access.records.state;
+  const found =
+    credential.kind === "session"
+      ? sessions.find(({ id }) => id === credential.id)
+      : tokens.find(({ id }) => credential.kind === "token" && id === credential.id);
+  const person = principal.kind === "token" ? principal.of : principal;
+  return {
+    kind: principal.kind,
+    name: nameOf(principal),
+    isAdmin,
+    // The vault and the host are in nobody else's reach, whatever scopes they have.
+    scopes: scopes.filter((scope) => isAdmin || (scope !== "host" && scope !== "secrets")),
+    ...(person.kind === "person" ? { person: person.id } : {}),
+    ...(principal.kind === "guest" ? { box: principal.box, may: principal.may } : {}),
+    ...(credential.kind === "session" ? { signIn: credential.id } : {}),
+    ...(found?.expiresAtMs === undefined ? {} : { expiresAtMs: found.expiresAtMs }),
+  };
+}

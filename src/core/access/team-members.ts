@@ -1,0 +1,103 @@
+/**
+ * What people of a team may ask for who are not of the host. What they type comes from somebody else than the owner, so
+ * it is a request like a manifest: what reaches beyond the workspace needs a yes of the owner or an admin.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import type { PersonPrincipal, Principal } from "../../contract/access/principal.ts";
+import type { CreateBox } from "../../contract/api/schemas.ts";
+import type { Box } from "../../contract/box.ts";
+import type { AccessState } from "../../ports/access-records.ts";
+import type { Core } from "../context.ts";
+import { noSuchDirectory } from "../read-layers.ts";
+import type { Sight } from "./sight.ts";
+import { readWebSection } from "./team-settings.ts";
+
+/** For whom a box is made. */
+export interface Maker {
+  /** Absent: the owner of the host. */
+  readonly person?: string | undefined;
+  /** Whether what was typed is a request, as a manifest is, and not an order. */
+  readonly isRequest: boolean;
+}
+
+export const ownerMaker: Maker = { isRequest: false };
+
+function personOf(principal: Principal): PersonPrincipal | undefined {
+  if (principal.kind === "token") return personOf(principal.of);
+  return principal.kind === "person" ? principal : undefined;
+}
+
+export const makerOf = ({ principal, isOfHost }: Sight): Maker => ({
+  person: personOf(principal)?.id,
+  isRequest: !isOfHost,
+});
+
+type Asked = Partial<Pick<CreateBox, "projectDir" | "flags" | "variables" | "trust">>;
+
+/** Sections that name something of the host. A manifest may hold them, and somebody of the host agrees to it or not. */
+const hostSections = ["mounts", "secrets", "security"] as const;
+
+/** SECURITY: otherwise a member could read the owner's files, or use keys that nobody gave them. */
+export async function requireMemberRequest(core: Core, access: Sight, asked: Asked): Promise<void> {
+  if (access.isOfHost) return;
+  if (asked.trust !== undefined)
+    throw forbidden("Only the owner and admins can agree to what a manifest asks.");
+  const named = hostSections.find((section) => asked.flags?.[section] !== undefined);
+  if (named !== undefined)
+    throw forbidden(`[${named}] can only come from a manifest that the owner or an admin has agreed to.`);
+  // SECURITY: they would become variables and model keys of the host, also for other people's boxes.
+  if (Object.keys(asked.variables ?? {}).length > 0)
+    throw forbidden("Values of variables are only taken from the owner and admins.");
+  if (asked.projectDir !== undefined) await requireProject(core, access, asked.projectDir);
+}
+
+/** SECURITY: any other directory looks as if it did not exist, or members could find out what the host has. */
+export async function requireProject(core: Core, access: Sight, dir: string): Promise<void> {
+  if (access.isOfHost) return;
+  const real = dir.startsWith("/") ? await core.ports.host.realPath(dir) : undefined;
+  const listed = await memberProjects(core);
+  if (real === undefined || !listed.some((project) => isBelow(real, project))) throw noSuchDirectory(dir);
+}
+
+/** Real paths of the directories that members may make boxes from. */
+export async function memberProjects(core: Core): Promise<readonly string[]> {
+  const { projects = [] } = await readWebSection(core);
+  const real = await Promise.all(projects.map((project) => core.ports.host.realPath(project)));
+  return real.filter((project) => project !== undefined);
+}
+
+const isBelow = (path: string, dir: string): boolean =>
+  path === dir || path.startsWith(dir.endsWith("/") ? dir : `${dir}/`);
+
+export const forbidden = (message: string): AgentBoxError =>
+  new AgentBoxError("access.forbidden", message, { hint: "Ask the owner or an admin." });
+
+const maxBoxOwners = 5_000;
+
+/** Who made a box, noted before it exists, so that there is no moment at which it is nobody's. */
+export function withBoxOwner(
+  state: AccessState,
+  { name, incarnation }: Pick<Box, "name" | "incarnation">,
+  person: string,
+  boxes: readonly Box[],
+): AccessState {
+  // Those of boxes that are gone stay for a while: their cost and events are still the person's.
+  const isThere = new Set(boxes.map((box) => box.incarnation));
+  const [here, gone] = [
+    state.boxOwners.filter((one) => isThere.has(one.incarnation)),
+    state.boxOwners.filter((one) => !isThere.has(one.incarnation)),
+  ];
+  return { ...state, boxOwners: [...gone.slice(-maxBoxOwners), ...here, { box: name, incarnation, person }] };
+}
+
+/** The person whose box it is; undefined for the owner's own. */
+export const boxPerson = (
+  { boxOwners }: AccessState,
+  { name, incarnation }: Pick<Box, "name" | "incarnation">,
+): string | undefined => boxOwners.find((one) => one.box === name && one.incarnation === incarnation)?.person;
+
+/** Whose box it is, for people to read; nothing where it is the owner's. */
+export function ownerName(core: Core, box: Box): { readonly person?: string } {
+  const id = boxPerson(core.access.records.state, box);
+  return id === undefined ? {} : { person: core.access.findPerson(id)?.name ?? "somebody" };
+}

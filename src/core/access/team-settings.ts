@@ -1,0 +1,39 @@
+import { AgentBoxError } from "../../base/errors.ts";
+import { parseDuration } from "../../base/duration.ts";
+import { parseUserConfig } from "../../contract/manifest/index.ts";
+import type { SignInSection, WebSection } from "../../contract/manifest/web-section.ts";
+import type { Core } from "../context.ts";
+
+const minuteMs = 60_000;
+
+/** [web] of the owner's config, read anew each time, so that a change needs no restart. */
+export async function readWebSection(core: Pick<Core, "ports">): Promise<WebSection> {
+  const file = await core.ports.host.readUserConfig();
+  if (file === undefined) return {};
+  const { config } = parseUserConfig(file.text, { file: file.file });
+  if (config) return config.web ?? {};
+  // SECURITY: a file that is not understood says nobody may sign in, and not that everybody may.
+  throw new AgentBoxError("manifest.invalid", `${file.file} cannot be read.`, {
+    hint: "See what is wrong: agentbox config explain",
+  });
+}
+
+export async function getSignIn(core: Pick<Core, "ports">): Promise<SignInSection> {
+  const { sign_in } = await readWebSection(core);
+  if (sign_in) return sign_in;
+  throw new AgentBoxError("sign_in.off", "Sign-in for a team is not set up here.", {
+    hint: "Ask the owner for a link, or see docs/sign-in.md for how to set it up.",
+  });
+}
+
+/** What the button says. */
+export const providerName = ({ name, issuer }: SignInSection): string => name ?? new URL(issuer).host;
+
+const durationOf = (text: string | undefined, fallbackMs: number): number =>
+  text === undefined ? fallbackMs : (parseDuration(text) ?? fallbackMs);
+
+export const recheckMs = ({ recheck }: SignInSection): number =>
+  Math.max(1_000, durationOf(recheck, 10 * minuteMs));
+
+export const maxSessionMs = ({ max_session }: SignInSection): number =>
+  Math.max(minuteMs, durationOf(max_session, 12 * 60 * minuteMs));

@@ -1,0 +1,13 @@
+import type { Box } from "../../contract/box.ts";
+
+/** What people call the repository a box works on: the last part of its address or directory. */
+export function repositoryName({ spec, projectDir }: Pick<Box, "spec" | "projectDir">): string | undefined {
+  const { url, source } = spec.workspace;
+  const place = url ?? source ?? projectDir;
+  const last = place
+    ?.replace(/[?#].*$/, "")
+    .split(/[/:]/)
+    .findLast((part) => part !== "");
+  const name = last?.replace(/\.git$/, "");
+  return name === undefined || name === "" ? undefined : name.slice(0, 200);
+}

@@ -1,0 +1,154 @@
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import type { FileEntry } from "../../contract/api/place-routes.ts";
+import type { Box } from "../../contract/box.ts";
+import type { StreamOp, StreamOutput } from "../../contract/link/messages.ts";
+import type { LinkStream } from "../../ports/link.ts";
+import type { Core } from "../context.ts";
+import { openStream } from "../run-in-box.ts";
+import { streamEnd } from "./stream-end.ts";
+import { workspacePath } from "./workspace-path.ts";
+
+/** SECURITY: what boxd promises, held here as well, because the box can be somebody else by now. */
+const maxEntries = 5_000;
+
+export interface Directory {
+  readonly entries: FileEntry[];
+  /** More than there are entries when it is too large to show. */
+  readonly total: number;
+}
+
+/** What one directory of the workspace holds. The box looks; the host opens nothing that a box controls. */
+export async function listFiles(core: Core, name: string, path: string): Promise<Directory> {
+  const { box, stream } = await openPlace(core, name, "list", path, (below) => ({
+    kind: "files.list",
+    path: below,
+  }));
+  const entries: FileEntry[] = [];
+  const end = streamEnd(stream, (message) => {
+    if (message.type === "listed" && entries.length < maxEntries) entries.push(entryOf(message));
+  });
+  const { entries: total = entries.length } = await noteRefusal(core, box, "list", path, end);
+  return { entries, total: Math.max(total, entries.length) };
+}
+
+export interface FileSlice {
+  readonly entry: FileEntry;
+  /** How many bytes follow. */
+  readonly length: number;
+  /** To be taken once; fails when the box breaks off. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export interface SliceQuery {
+  readonly path: string;
+  readonly offset: number;
+  readonly limit?: number | undefined;
+}
+
+/** A part of one file of the workspace, as the box reads it. */
+export async function readFile(core: Core, name: string, query: SliceQuery): Promise<FileSlice> {
+  const { path, offset, limit = Number.MAX_SAFE_INTEGER } = query;
+  const { box, stream } = await openPlace(core, name, "read", path, (below) => ({
+    kind: "files.slice",
+    path: below,
+    offset,
+    length: Math.min(limit, Number.MAX_SAFE_INTEGER - offset),
+  }));
+  const chunks = new Chunks(stream);
+  const listed = new Promise<FileEntry>((resolve, reject) => {
+    const end = streamEnd(stream, (message) => {
+      if (message.type === "listed") resolve(entryOf(message));
+    });
+    end.then(
+      () => {
+        chunks.end();
+        reject(new AgentBoxError("link.violation", "The box did not say which file it sent."));
+      },
+      (error: Error) => {
+        chunks.fail(error);
+        reject(error);
+      },
+    );
+  });
+  const entry = await noteRefusal(core, box, "read", path, listed);
+  const length = Math.max(0, Math.min(entry.size - offset, limit));
+  core.background("noting a copy", core.note("files.copied", box, { op: "read", path, bytes: length }));
+  return { entry, length, chunks };
+}
+
+async function openPlace(
+  core: Core,
+  name: string,
+  op: string,
+  path: string,
+  make: (below: string) => StreamOp,
+): Promise<{ box: Box; stream: LinkStream }> {
+  const box = await core.getBox(name);
+  const below = await noteRefusal(core, box, op, path, (async () => workspacePath(path))());
+  return openStream(core, name, make(below));
+}
+
+/** An attempt to leave the workspace is written down, whoever made it: a person, or a box that had planted a link. */
+export async function noteRefusal<T>(
+  core: Core,
+  box: Box,
+  op: string,
+  path: string,
+  task: Promise<T>,
+): Promise<T> {
+  try {
+    return await task;
+  } catch (error) {
+    if (isAgentBoxError(error, "file.unsafe_path"))
+      core.noteFromBox("files.refused", box, { op, path: path.slice(0, 1024) });
+    throw error;
+  }
+}
+
+const entryOf = ({ type: _, ...entry }: Extract<StreamOutput, { type: "listed" }>): FileEntry => entry;
+
+/** Bytes of a stream at the pace of the one who takes them. */
+class Chunks implements AsyncIterable<Uint8Array> {
+  readonly #stream: LinkStream;
+  readonly #waiting: Uint8Array[] = [];
+  #wake = (): void => undefined;
+  #hasEnded = false;
+  #error: Error | undefined;
+
+  constructor(stream: LinkStream) {
+    this.#stream = stream;
+    stream.onData((chunk) => {
+      this.#waiting.push(chunk);
+      stream.pause();
+      this.#wake();
+    });
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#wake();
+  }
+
+  fail(error: Error): void {
+    this.#error = error;
+    this.end();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = this.#waiting.shift();
+        if (chunk) yield chunk;
+        else if (this.#error) throw this.#error;
+        else if (this.#hasEnded) return;
+        else {
+          const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+          this.#stream.resume();
+          await woken;
+        }
+      }
+    } finally {
+      this.#stream.close();
+    }
+  }
+}

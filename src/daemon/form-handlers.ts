@@ -1,0 +1,38 @@
+/** Handlers for forms: they look, and make nothing. */
+import type { RouteName } from "../contract/api/routes.ts";
+import { manifestJsonSchema } from "../contract/manifest/index.ts";
+import { memberProjects, requireMemberRequest } from "../core/access/team-members.ts";
+import { checkManifest } from "../core/check-manifest.ts";
+import type { Core } from "../core/context.ts";
+import { listProjects } from "../core/list-projects.ts";
+import type { Handlers } from "./handlers.ts";
+
+type FormRoute = Extract<RouteName, "getManifestSchema" | "checkManifest" | "listProjects">;
+
+export const formHandlers: Pick<Handlers, FormRoute> = {
+  getManifestSchema: async ({ deps: { core } }) => ({
+    schema: { ...manifestJsonSchema() },
+    choices: await choicesOf(core),
+  }),
+  async checkManifest({ deps: { core }, body, access }) {
+    await requireMemberRequest(core, access, body);
+    return checkManifest(core, { ...body, isRequest: !access.isOfHost });
+  },
+  async listProjects({ deps: { core }, access }) {
+    const all = await core.ports.store.listBoxes();
+    const boxes = all.filter(({ name, incarnation }) => access.shows({ box: name, incarnation }));
+    const more = access.isOfHost ? [] : await memberProjects(core);
+    return { projects: await listProjects(core, { boxes, more, includesTrusted: access.isOfHost }) };
+  },
+};
+
+/** Names that only this host knows; the schema says no more than that they are words. */
+async function choicesOf({ ports }: Core): Promise<Record<string, string[]>> {
+  await ports.refreshAgents();
+  return {
+    "agent.name": Object.keys(ports.agents),
+    // SECURITY: the memory runtime isolates nothing; it is for tests and is not offered.
+    "runtime.name": ports.runtimes.names.filter((name) => name !== "memory"),
+    "network.presets": [...ports.presets.names],
+  };
+}

@@ -1,0 +1,50 @@
+/** JSON in and out, with limits. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { z } from "zod";
+import { AgentBoxError } from "../base/errors.ts";
+
+const maxBodyBytes = 2 << 20;
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+export function parseWith<S extends z.ZodType>(schema: S, value: unknown, where: string): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".") || where}: ${message}`);
+  throw new AgentBoxError("input.invalid", `The ${where} is not valid (${issues.join("; ")}).`, {
+    hint: "See /openapi.json for what it takes.",
+  });
+}
+
+/** SECURITY: with `mustSayJson`, a form of another page cannot send it. */
+export async function readJson(
+  request: IncomingMessage,
+  { mustSayJson = false }: { mustSayJson?: boolean } = {},
+): Promise<unknown> {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (mustSayJson && type !== "application/json")
+    throw new AgentBoxError("input.invalid", "The request must have the content type application/json.");
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > maxBodyBytes) {
+      throw new AgentBoxError("input.too_large", `A request body may have at most ${maxBodyBytes} bytes.`);
+    }
+    parts.push(part);
+  }
+  try {
+    return JSON.parse(Buffer.concat(parts).toString() || "{}");
+  } catch {
+    throw new AgentBoxError("input.invalid", "The request body is not JSON.");
+  }
+}

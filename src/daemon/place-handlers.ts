@@ -1,0 +1,68 @@
+/** Handlers about what is in a box: files of its workspace, ports, previews. */
+import { once } from "node:events";
+import { includesRole } from "../contract/access/principal.ts";
+import { nameOf } from "../core/access/caller.ts";
+import { listFiles, readFile } from "../core/files/look-at-files.ts";
+import { writeFile } from "../core/files/write-file.ts";
+import { listPorts } from "../core/list-ports.ts";
+import { getLink } from "../core/run-in-box.ts";
+import type { Handlers } from "./handlers.ts";
+
+export const placeHandlers: Pick<
+  Handlers,
+  "listFiles" | "readFile" | "writeFile" | "listPorts" | "openPreview"
+> = {
+  listFiles: ({ deps, params, query }) => listFiles(deps.core, params["box"]!, query.path),
+  async readFile({ deps, params, query, response }) {
+    const { entry, length, chunks } = await readFile(deps.core, params["box"]!, query);
+    // SECURITY: whatever the file is, a browser must not take it for a page of the dashboard's.
+    response.writeHead(200, {
+      "content-type": "application/octet-stream",
+      "content-length": length,
+      "content-disposition": `attachment; filename*=UTF-8''${encodeName(entry.name)}`,
+      "content-security-policy": "default-src 'none'; sandbox",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+      "agentbox-file-size": entry.size,
+    });
+    let left = length;
+    try {
+      for await (const chunk of chunks) {
+        // SECURITY: a box that sends more than it announced would write into the next answer of the connection.
+        left -= chunk.length;
+        if (left < 0 || response.destroyed) return void response.destroy();
+        if (!response.write(chunk)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      }
+      if (left === 0) response.end();
+      else response.destroy();
+    } catch {
+      // The head is out already: only the cut can say that something is missing.
+      response.destroy();
+    }
+  },
+  async writeFile({ deps, params, body }) {
+    const content = Buffer.from(body.content, "base64");
+    await writeFile(deps.core, params["box"]!, { path: body.path, content });
+    return {};
+  },
+  listPorts: async ({ deps, params }) => ({ ports: await listPorts(deps.core, params["box"]!) }),
+  async openPreview({ deps, params, body, access }) {
+    const { core, previews } = deps;
+    const { box } = await getLink(core, params["box"]!);
+    const { name, incarnation } = box;
+    const holder = {
+      who: nameOf(access.principal),
+      isAllowed: () =>
+        core.access.isAlive(access) && includesRole(access.roleOnLife({ box: name, incarnation }), "work"),
+      hold: (end: () => void) => core.access.hold(access, end),
+    };
+    return previews.openFor(holder, box, body.port);
+  },
+};
+
+/** As RFC 8187 wants it. A lone half of a character pair is no text, and becomes a mark in its place. */
+const encodeName = (name: string): string =>
+  encodeURIComponent(Buffer.from(name).toString()).replaceAll(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );

@@ -1,0 +1,150 @@
+/** Which headers pass between a browser and a box, and how they are changed on the way. */
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { type PreviewTarget, previewOrigin } from "./preview-host.ts";
+
+/** Names that only the daemon gives and takes. */
+export const ownCookiePrefix = "agentbox-";
+
+const hopByHop = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+]);
+
+/** SECURITY: nothing of what opens the daemon's own doors goes to a box, nor what a client claims about its way here. */
+const notToBox = new Set(["host", "origin", "referer", "cookie", "agentbox-key", "forwarded"]);
+
+/**
+ * SECURITY: what would outlive the answer. A name is used again by the next box that gets it, and what an earlier one left in
+ * the browser must not act there; reports would go to an address of the box's choosing.
+ */
+const notFromBox = new Set([
+  "alt-svc",
+  "strict-transport-security",
+  "service-worker-allowed",
+  "cache-control",
+  "expires",
+  "pragma",
+  "nel",
+  "report-to",
+  "reporting-endpoints",
+  "set-cookie",
+  "location",
+  "content-security-policy",
+]);
+
+/**
+ * SECURITY: a box without a way out must not get one through the browser of the person who looks at it. What the page itself
+ * loads comes from its own port only; a policy that the box sets besides can only narrow that.
+ */
+export const previewPolicy = (target: PreviewTarget, webPort: number): string =>
+  [
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:",
+    `connect-src 'self' ${previewOrigin(target, webPort).replace("http:", "ws:")} data: blob:`,
+    "form-action 'self'",
+    "base-uri 'self'",
+    "frame-ancestors 'self'",
+    "webrtc 'block'",
+  ].join("; ");
+
+const listOf = (header: string | undefined): string[] =>
+  (header ?? "").split(",").map((token) => token.trim().toLowerCase());
+
+/** What the box's program is told: that it is spoken to on its own port, because many refuse other names. */
+export function headersToBox(
+  request: IncomingMessage,
+  target: PreviewTarget,
+  webPort: number,
+): OutgoingHttpHeaders {
+  const named = new Set(listOf(request.headers.connection));
+  const headers: OutgoingHttpHeaders = Object.create(null) as OutgoingHttpHeaders;
+  for (const [name, values = []] of Object.entries(request.headersDistinct)) {
+    const isDropped =
+      hopByHop.has(name) || notToBox.has(name) || named.has(name) || name.startsWith("x-forwarded-");
+    const isOwnToken = name === "authorization" && values.some((value) => /^bearer\s+abt_/i.test(value));
+    if (!isDropped && !isOwnToken) headers[name] = values.length === 1 ? values[0]! : values;
+  }
+  const [own, theirs] = [previewOrigin(target, webPort), `http://localhost:${target.port}`];
+  headers["host"] = `localhost:${target.port}`;
+  if (request.headers.origin === own) headers["origin"] = theirs;
+  const { referer } = request.headers;
+  if (referer?.startsWith(`${own}/`)) headers["referer"] = theirs + referer.slice(own.length);
+  const cookies = cookiesToBox(request.headers.cookie);
+  if (cookies !== undefined) headers["cookie"] = cookies;
+  headers["x-forwarded-host"] = own.slice("http://".length);
+  headers["x-forwarded-proto"] = "http";
+  // Otherwise a body of unknown length would have no end of its own.
+  if (request.headers["transfer-encoding"] !== undefined) headers["transfer-encoding"] = "chunked";
+  return headers;
+}
+
+const nameOf = (pair: string): string => pair.slice(0, Math.max(0, pair.indexOf("="))).trim();
+const isOwnCookie = (pair: string): boolean =>
+  nameOf(pair)
+    .toLowerCase()
+    .replace(/^__(host|secure)-/, "")
+    .startsWith(ownCookiePrefix);
+
+/** SECURITY: the dashboard's cookie belongs to a host, not to a port, and the preview's own opens the preview. */
+function cookiesToBox(header: string | undefined): string | undefined {
+  const passed = (header ?? "")
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== "" && !isOwnCookie(pair));
+  return passed.length === 0 ? undefined : passed.join("; ");
+}
+
+/** A cookie without a name could stand for any name once the browser sends it back. */
+function cookieFromBox(cookie: string): string | undefined {
+  const [pair = "", ...attributes] = cookie.split(";");
+  if (nameOf(pair) === "" || isOwnCookie(pair)) return undefined;
+  return [pair, ...attributes.filter((attribute) => !/^\s*domain\s*(=|$)/i.test(attribute))].join(";");
+}
+
+/** An answer of the box, as the browser gets it. */
+export function headersFromBox(
+  answer: IncomingMessage,
+  target: PreviewTarget,
+  webPort: number,
+): OutgoingHttpHeaders {
+  const named = new Set(listOf(answer.headers.connection));
+  const headers: OutgoingHttpHeaders = Object.create(null) as OutgoingHttpHeaders;
+  for (const [name, values = []] of Object.entries(answer.headersDistinct)) {
+    if (hopByHop.has(name) || notFromBox.has(name) || named.has(name)) continue;
+    headers[name] = values.length === 1 ? values[0]! : values;
+  }
+  const cookies = (answer.headers["set-cookie"] ?? []).flatMap((cookie) => cookieFromBox(cookie) ?? []);
+  if (cookies.length > 0) headers["set-cookie"] = cookies;
+  const { location } = answer.headers;
+  if (location !== undefined) headers["location"] = locationFromBox(location, target, webPort);
+  return {
+    ...headers,
+    "cache-control": "no-store",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), usb=(), serial=(), clipboard-read=()",
+    // With a comma, several policies are in force at once.
+    "content-security-policy": [
+      previewPolicy(target, webPort),
+      ...(answer.headersDistinct["content-security-policy"] ?? []),
+    ].join(", "),
+  };
+}
+
+/** A program that redirects to the name it was spoken to by means itself. */
+function locationFromBox(location: string, target: PreviewTarget, webPort: number): string {
+  const url = URL.canParse(location) ? new URL(location) : undefined;
+  const isItself =
+    url?.protocol === "http:" &&
+    ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname) &&
+    url.port === String(target.port);
+  return isItself ? previewOrigin(target, webPort) + url.pathname + url.search + url.hash : location;
+}

@@ -1,0 +1,248 @@
+/**
+ * Ports of boxes in a browser. Every request needs a cookie that came from a one-time pass, for this one port of this one box;
+ * everything goes through the box's link, so the host itself never connects to anything that a client or a box names.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
+import type { Box } from "../../contract/box.ts";
+import type { Core } from "../../core/context.ts";
+import { enterHeaders, enterPage } from "./enter-page.ts";
+import { forwardRequest, forwardUpgrade } from "./forward.ts";
+import { ownCookiePrefix } from "./preview-headers.ts";
+import { isPreviewHost, parsePreviewHost, type PreviewTarget, previewOrigin } from "./preview-host.ts";
+import { type PreviewGrant, type PreviewHolder, PreviewPasses } from "./preview-passes.ts";
+
+const ownPath = "/.agentbox/";
+const enterPath = `${ownPath}enter`;
+const cookieName = `${ownCookiePrefix}preview`;
+const maxPassBytes = 1024;
+/** Far above what a browser opens at a time, and below what a link takes. */
+const maxOpen = 96;
+/** How often it is asked again whether somebody may still use what they have open. */
+const askAgainMs = 15_000;
+const noteEveryMs = 60_000;
+const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Where the dashboard is; previews are at the same port, under other names. */
+export interface PreviewPort {
+  readonly port: number | undefined;
+  ensure(): Promise<void>;
+}
+
+export class Previews {
+  readonly #core: Core;
+  readonly #web: PreviewPort;
+  readonly #passes: PreviewPasses;
+  readonly #open = new Map<string, number>();
+  readonly #notedAtMs = new Map<string, number>();
+
+  constructor(core: Core, web: PreviewPort) {
+    this.#core = core;
+    this.#web = web;
+    this.#passes = new PreviewPasses(core.ports.clock);
+  }
+
+  get #webPort(): number {
+    return this.#web.port ?? 0;
+  }
+
+  /** An address that becomes a cookie in the first browser that opens it. */
+  async openFor(
+    holder: PreviewHolder,
+    box: Box,
+    port: number,
+  ): Promise<{ url: string; expiresAtMs: number }> {
+    await this.#web.ensure();
+    const { name, incarnation } = box;
+    const { pass, expiresAtMs } = this.#passes.issue({ box: name, incarnation, port, holder });
+    const origin = previewOrigin({ box: name, port }, this.#webPort);
+    return { url: `${origin}${enterPath}#pass=${pass}`, expiresAtMs };
+  }
+
+  /** Whether a request is for a preview, real or not; nothing else may answer it then. */
+  owns(request: IncomingMessage): boolean {
+    return (request.headersDistinct["host"] ?? []).some(isPreviewHost);
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on("error", () => undefined);
+    try {
+      const place = this.#placeOf(request);
+      if (request.url!.startsWith(ownPath)) return await this.#enter(place, request, response);
+      const grant = this.#admit(place, request);
+      refuseWorkers(request);
+      await this.#during(grant, response, (webPort) =>
+        forwardRequest(this.#core, grant, webPort, request, response),
+      );
+    } catch (error) {
+      sendFailure(response, toAgentBoxError(error, "port.closed"));
+    }
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", () => socket.destroy());
+    void this.#upgrade(request, socket, head);
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    try {
+      const place = this.#placeOf(request);
+      // SECURITY: a WebSocket is not bound to its own origin by the browser, so this is where it is.
+      if (request.headers.origin !== previewOrigin(place, this.#webPort)) throw notYours();
+      const grant = this.#admit(place, request);
+      await this.#during(grant, socket, (webPort) =>
+        forwardUpgrade(this.#core, grant, webPort, { request, socket, head }),
+      );
+    } catch (error) {
+      const known = toAgentBoxError(error, "port.closed");
+      if (!socket.writable) return void socket.destroy();
+      socket.end(`HTTP/1.1 ${known.status} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    }
+  }
+
+  /** SECURITY: what is meant is said by the Host header alone, in one form; everything else is refused before anything happens. */
+  #placeOf(request: IncomingMessage): PreviewTarget {
+    const hosts = request.headersDistinct["host"] ?? [];
+    const place = hosts.length === 1 ? parsePreviewHost(hosts[0], this.#webPort) : undefined;
+    if (!place) throw new AgentBoxError("input.invalid", "This is not the name of a preview.");
+    const path = (request.url ?? "").split("?")[0]!;
+    if (!path.startsWith("/") || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path.replaceAll("\\", "/")))
+      throw new AgentBoxError("input.invalid", "The request target is not a plain path.");
+    if (!methods.has(request.method ?? ""))
+      throw new AgentBoxError("request.method_not_allowed", "Previews do not take this method.");
+    return place;
+  }
+
+  /** Whoever has no right to it learns nothing, not even whether there is such a box. */
+  #admit(place: PreviewTarget, request: IncomingMessage): PreviewGrant {
+    const { origin } = request.headers;
+    const isOwnOrigin = origin === undefined || origin === previewOrigin(place, this.#webPort);
+    const grant = this.#passes.find(cookiesOf(request, cookieName), place);
+    if (isOwnOrigin && grant?.holder.isAllowed()) return grant;
+    this.#noteRefusal(place, isOwnOrigin ? "no_pass" : "origin");
+    throw notYours(place);
+  }
+
+  async #enter(place: PreviewTarget, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url !== enterPath) throw new AgentBoxError("request.not_found", "There is no such page.");
+    if (request.method === "GET") {
+      response.writeHead(200, enterHeaders);
+      response.end(enterPage);
+      return;
+    }
+    const isOwn = request.headers.origin === previewOrigin(place, this.#webPort);
+    if (request.method !== "POST" || !isOwn || request.headers["content-type"] !== "application/json")
+      throw notYours(place);
+    const claimed = this.#passes.claim(await readPass(request), place);
+    if (!claimed?.grant.holder.isAllowed()) {
+      this.#noteRefusal(place, "used_pass");
+      throw notYours(place);
+    }
+    const { box, port, holder } = claimed.grant;
+    const record = await this.#core.getBox(box);
+    await this.#core.note("preview.opened", record, { port, by: holder.who });
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      "set-cookie": `${cookieName}=${claimed.cookie}; HttpOnly; SameSite=Strict; Path=/`,
+    });
+    response.end("{}");
+  }
+
+  /** Counts what is open for a box, and ends it when whoever opened it may not any more. */
+  async #during(
+    grant: PreviewGrant,
+    end: { destroy(): unknown },
+    task: (webPort: number) => Promise<void>,
+  ): Promise<void> {
+    const { box, holder } = grant;
+    const open = this.#open.get(box) ?? 0;
+    if (open >= maxOpen)
+      throw new AgentBoxError("box.unreachable", "Too many requests to this box are under way.");
+    this.#open.set(box, open + 1);
+    const release = holder.hold(() => end.destroy());
+    let cancel: () => void;
+    const askAgain = (): void => {
+      if (holder.isAllowed()) cancel = this.#core.ports.clock.after(askAgainMs, askAgain);
+      else end.destroy();
+    };
+    cancel = this.#core.ports.clock.after(askAgainMs, askAgain);
+    try {
+      await task(this.#webPort);
+    } finally {
+      cancel();
+      release();
+      const left = (this.#open.get(box) ?? 1) - 1;
+      if (left === 0) this.#open.delete(box);
+      else this.#open.set(box, left);
+    }
+  }
+
+  /** SECURITY: any page can make a browser ask, so a refusal of a kind is written down once a minute for each box. */
+  #noteRefusal({ box: name, port }: PreviewTarget, reason: string): void {
+    const core = this.#core;
+    const note = async (): Promise<void> => {
+      const box = await core.ports.store.findBox(name);
+      const key = `${name} ${reason}`;
+      const nowMs = core.ports.clock.monotonicMs();
+      if (!box || nowMs - (this.#notedAtMs.get(key) ?? -noteEveryMs) < noteEveryMs) return;
+      this.#notedAtMs.set(key, nowMs);
+      await core.note("preview.refused", box, { port, reason });
+    };
+    core.background("noting a refused preview", note());
+  }
+}
+
+/** SECURITY: a service worker outlives the box that it came from, and would serve the next one that gets its name. */
+function refuseWorkers(request: IncomingMessage): void {
+  if (request.headers["service-worker"] === undefined) return;
+  throw new AgentBoxError("preview.refused", "Service workers are not let into previews.");
+}
+
+const notYours = (place?: PreviewTarget): AgentBoxError =>
+  new AgentBoxError("preview.refused", "This preview has not been opened here.", {
+    hint: `Open it from the dashboard${place ? `, or with: agentbox preview ${place.box} ${place.port}` : ""}`,
+  });
+
+export function cookiesOf(request: IncomingMessage, name: string): string[] {
+  return (request.headers.cookie ?? "")
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
+    .slice(0, 8);
+}
+
+async function readPass(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    text += chunk.toString("latin1");
+    if (text.length > maxPassBytes)
+      throw new AgentBoxError("input.too_large", "The request body is no pass.");
+  }
+  try {
+    const { pass } = JSON.parse(text) as { pass?: unknown };
+    return typeof pass === "string" ? pass : "";
+  } catch {
+    throw new AgentBoxError("input.invalid", "The request body is not JSON.");
+  }
+}
+
+/** For a person in front of a browser, in words. */
+function sendFailure(response: ServerResponse, error: AgentBoxError): void {
+  if (response.headersSent) return void response.destroy();
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const text = `${error.message}\n${error.hint ?? ""}\n`;
+  response.writeHead(error.status, {
+    "content-type": "text/plain; charset=utf-8",
+    "content-length": Buffer.byteLength(text),
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "agentbox-error": error.code,
+    connection: "close",
+  });
+  response.end(text);
+}

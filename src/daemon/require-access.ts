@@ -1,0 +1,40 @@
+/** What the table of routes cannot say about who may do what, because it depends on what is in the request. */
+import { AgentBoxError } from "../base/errors.ts";
+import type { Sight } from "../core/access/sight.ts";
+import { noSuchQuestion } from "../core/network/approvals.ts";
+import { type Core, noSuchBox } from "../core/context.ts";
+
+/** SECURITY: the number of a question is drawn by chance, but it is no credential; the box decides. */
+export async function requireOwnQuestion(core: Core, access: Sight, id: number): Promise<void> {
+  if (access.isOfHost) return;
+  const question = core.approvals.list().find((open) => open.id === id);
+  if (question === undefined || (await access.roleOn(question.box)) !== "own") throw noSuchQuestion(id);
+}
+
+/** SECURITY: a project's boxes may be other people's, so its rules are for those who see all of them. */
+export function requireBoxOnly(access: Sight, scope: string): void {
+  if (access.isOfHost || scope !== "project") return;
+  throw new AgentBoxError("access.forbidden", "Only the owner of this host decides for a whole project.", {
+    hint: "Decide for this box.",
+  });
+}
+
+/** SECURITY: a second box that a request names, beside the one in its path. */
+export async function requireSeen(access: Sight, box: string | undefined): Promise<void> {
+  if (box !== undefined && !access.isOfHost && !(await access.sees(box))) throw noSuchBox(box);
+}
+
+/**
+ * Merges land in a project of the host; those of a box are its owner's to take back. SECURITY: of this box, and not of an
+ * earlier one of the same name that was somebody else's.
+ */
+export async function requireOwnMerge(core: Core, access: Sight, name: string | undefined): Promise<void> {
+  if (access.isOfHost) return;
+  const box = name === undefined ? undefined : await core.ports.store.findBox(name);
+  const role = box && access.roleOnLife({ box: box.name, incarnation: box.incarnation });
+  if (name !== undefined && role === undefined) throw noSuchBox(name);
+  const merges =
+    box && role === "own" ? await core.ports.store.listReview("merge", { incarnation: box.incarnation }) : [];
+  if (merges.some(({ isUndone }) => !isUndone)) return;
+  throw new AgentBoxError("access.forbidden", "There is no merge here that is yours to take back.");
+}

@@ -1,0 +1,124 @@
+/** The web port: opened when somebody first wants the dashboard, and again, in the same place, at every start. */
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
+import { parseUserConfig } from "../../contract/manifest/index.ts";
+import type { WebSection } from "../../contract/manifest/web-section.ts";
+import type { Core } from "../../core/context.ts";
+import type { Way, WebPlaces } from "../door.ts";
+
+/** SECURITY: never another address. Who wants the dashboard from elsewhere puts a proxy with TLS in front. */
+const loopback = "127.0.0.1";
+const usualPort = 7420;
+const portsToTry = 20;
+
+export interface WebPort {
+  /** Where the dashboard is, once it is open. */
+  readonly port: number | undefined;
+  /** The address that people use: the one of the proxy, or the port itself. */
+  readonly url: string;
+  readonly places: WebPlaces;
+  ensure(): Promise<void>;
+  close(): void;
+}
+
+export async function readWebSettings(core: Core): Promise<WebSection> {
+  const file = await core.ports.host.readUserConfig();
+  if (file === undefined) return {};
+  const { config } = parseUserConfig(file.text, { file: file.file });
+  if (config) return config.web ?? {};
+  throw new AgentBoxError("manifest.invalid", `${file.file} cannot be read.`, {
+    hint: "See what is wrong: agentbox config explain",
+  });
+}
+
+export function createWebPort(core: Core, createServer: (way: Way) => Server): WebPort {
+  let server: Server | undefined;
+  let port: number | undefined;
+  let url: URL | undefined;
+  let places: WebPlaces = { hosts: new Set(), origins: new Set() };
+  let opening: Promise<void> | undefined;
+
+  const open = async (): Promise<void> => {
+    const settings = await readWebSettings(core);
+    const opened = createServer({ kind: "web", places: () => places });
+    port = await listen(opened, candidates(settings.port, core.access.records.state.port));
+    server = opened;
+    url = settings.url === undefined ? undefined : new URL(settings.url);
+    places = placesOf(port, url);
+    const remembered = port;
+    await core.access.change((state) => (state.port === remembered ? state : { ...state, port: remembered }));
+  };
+
+  return {
+    get port() {
+      return port;
+    },
+    get url() {
+      return url?.origin ?? `http://${loopback}:${port ?? 0}`;
+    },
+    get places() {
+      return places;
+    },
+    async ensure() {
+      opening ??= open();
+      try {
+        await opening;
+      } catch (error) {
+        opening = undefined;
+        throw error;
+      }
+    },
+    close() {
+      server?.close();
+      server?.closeAllConnections();
+    },
+  };
+}
+
+/** Where it was open before, or where it was asked for, it opens with the daemon. A failure is no reason not to start. */
+export async function openAtStart(core: Core, web: WebPort): Promise<void> {
+  try {
+    const { port, url, sign_in: signIn } = await readWebSettings(core);
+    const isWanted = [port, url, signIn, core.access.records.state.port].some((one) => one !== undefined);
+    if (isWanted) await web.ensure();
+  } catch (error) {
+    core.ports.report({ error: messageOf(error) }, "the dashboard did not open");
+  }
+}
+
+function placesOf(port: number, url: URL | undefined): WebPlaces {
+  const own = [loopback, "localhost", "[::1]"].map((name) => `${name}:${port}`);
+  return {
+    hosts: new Set([...own, ...(url === undefined ? [] : [url.host])]),
+    origins: new Set([...own.map((host) => `http://${host}`), ...(url === undefined ? [] : [url.origin])]),
+  };
+}
+
+/** One that was chosen by name, and no other; otherwise the one of last time, or the first that is free. */
+function candidates(chosen: number | undefined, remembered: number | undefined): readonly number[] {
+  if (chosen !== undefined) return [chosen];
+  const usual = Array.from({ length: portsToTry }, (_, index) => usualPort + index);
+  // 0 is any that is free.
+  return [...(remembered === undefined ? [] : [remembered]), ...usual, 0];
+}
+
+async function listen(server: Server, ports: readonly number[]): Promise<number> {
+  let last: unknown;
+  for (const port of ports) {
+    try {
+      server.listen({ host: loopback, port, exclusive: true });
+      await once(server, "listening");
+      return (server.address() as AddressInfo).port;
+    } catch (error) {
+      last = error;
+      if (systemCode(error) !== "EADDRINUSE" && systemCode(error) !== "EACCES") break;
+    }
+  }
+  throw new AgentBoxError(
+    "web.port_taken",
+    `The dashboard cannot listen on ${loopback}:${ports[0]}: ${messageOf(last)}.`,
+    { hint: "Choose another port in config.toml: [web] port = 7421" },
+  );
+}

@@ -1,0 +1,79 @@
+/** The ways to a session for people of a team. What the provider answers comes back through the page, never as a GET that does something. */
+import { z } from "zod";
+import { AgentBoxError } from "../../base/errors.ts";
+import { signInCookie } from "../../contract/api/headers.ts";
+import { providerName, readWebSection } from "../../core/access/team-settings.ts";
+import { parseWith, readJson, sendJson } from "../http.ts";
+import { sendSession } from "./claim.ts";
+import { readForm } from "./read-form.ts";
+import type { SiteRequest } from "./site.ts";
+
+/** As long as a sign-in may take. */
+const cookieSeconds = 600;
+const text = (max: number) => z.string().min(1).max(max);
+
+const FinishBody = z.strictObject({
+  state: text(512),
+  secret: text(200),
+  code: text(4_096).optional(),
+  iss: text(2_048).optional(),
+  error: text(200).optional(),
+});
+
+/** What a page may know before anybody has signed in: whether there is a button, and what it says. */
+export async function tellWays({ core, response, request }: SiteRequest): Promise<void> {
+  await readJson(request, { mustSayJson: true });
+  const { sign_in } = await readWebSection(core);
+  sendJson(response, 200, sign_in === undefined ? {} : { provider: providerName(sign_in) });
+}
+
+export async function beginSignIn(asked: SiteRequest): Promise<void> {
+  const { core, request, response } = asked;
+  await readJson(request, { mustSayJson: true });
+  const { url, cookie, secret } = await core.team.begin(`${originOf(asked)}/auth/callback`);
+  response.setHeader("set-cookie", cookieText(asked, cookie, cookieSeconds));
+  sendJson(response, 200, { url, secret });
+}
+
+export async function finishSignIn(asked: SiteRequest): Promise<void> {
+  const { core, request, response } = asked;
+  const { secret, ...answer } = parseWith(FinishBody, await readJson(request, { mustSayJson: true }), "body");
+  const cookies = cookiesNamed(request.headers.cookie ?? "");
+  const claimed = await core.team.finish(
+    answer,
+    { cookies, secret },
+    { agent: request.headers["user-agent"] },
+  );
+  sendSession(asked, claimed);
+}
+
+/** From the provider itself, and from no page. */
+export async function takeLogoutNotice({ core, request, response }: SiteRequest): Promise<void> {
+  const form = await readForm(request);
+  const token = form.get("logout_token");
+  if (token === null || token === "")
+    throw new AgentBoxError("input.invalid", "The notice has no logout_token.");
+  await core.team.takeLogoutNotice(token);
+  sendJson(response, 200, {});
+}
+
+/** The door has let through only names and origins that are the dashboard's own. */
+const originOf = ({ request, isSecure }: SiteRequest): string =>
+  request.headers.origin ?? `${isSecure ? "https" : "http"}://${request.headers.host ?? ""}`;
+
+/** SECURITY: HttpOnly, so that no script can carry a begun sign-in to another browser; Strict, because only the page itself sends it. */
+const cookieText = ({ isSecure }: SiteRequest, value: string, seconds: number): string =>
+  [
+    `${signInCookie}=${value}`,
+    "Path=/auth/",
+    "HttpOnly",
+    "SameSite=Strict",
+    `Max-Age=${seconds}`,
+    ...(isSecure ? ["Secure"] : []),
+  ].join("; ");
+
+const cookiesNamed = (header: string): string[] =>
+  header.split(";").flatMap((part) => {
+    const [name = "", ...value] = part.trim().split("=");
+    return name === signInCookie ? [value.join("=")] : [];
+  });
