@@ -112,15 +112,11 @@ for (const programs of wantedPrograms) {
 }
 
 const containers = ["docker", "podman", "gvisor"];
-/** One after the other; what is side by side in a stage mostly waits, for boxes and for engines. */
-const stages = [
-  [["unit"]],
-  [["programs"]],
-  [
-    ["web", "system"],
-    ["engines", ...containers, "agents"],
-  ],
-];
+/**
+ * One after the other; what is side by side in a stage mostly waits, for boxes and for engines. A browser does not: it gets
+ * the machine for itself.
+ */
+const stages = [[["unit"]], [["programs"]], [["web"]], [["system"], ["engines", ...containers, "agents"]]];
 const isWanted = (project) => values.project?.includes(project) ?? (!containers.includes(project) || isWhole);
 
 async function runLane(lane, directory) {

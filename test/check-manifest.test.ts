@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "smol-toml";
 import type { Core } from "../src/core/context.ts";
 import { checkManifest } from "../src/core/check-manifest.ts";
+import { formHandlers } from "../src/daemon/form-handlers.ts";
+import { createMemoryModule } from "../src/drivers/runtime/memory/index.ts";
 import { listProjects } from "../src/core/list-projects.ts";
 import { type TestHost, createOn, eventTypes, openTestCore, openTestHost } from "./support/core.ts";
 
@@ -155,4 +157,13 @@ describe("a project", () => {
     ]);
     expect(await listProjects(core, { boxes: [], includesTrusted: false })).toEqual([]);
   });
+});
+
+it("offers the names that this host knows, and no runtime that isolates nothing", async () => {
+  await using more = await openTestCore(host, { runtimes: { other: createMemoryModule() } });
+  type Asked = Parameters<typeof formHandlers.getManifestSchema>[0];
+  const answer = await formHandlers.getManifestSchema({ deps: { core: more } } as unknown as Asked);
+  expect(answer?.choices["runtime.name"]).toEqual(["other"]);
+  expect(answer?.choices["agent.name"]).toContain("claude");
+  expect(answer?.schema).toMatchObject({ title: "agentbox.toml", properties: { agent: { type: "object" } } });
 });

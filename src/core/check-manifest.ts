@@ -119,11 +119,13 @@ async function checkForm(
   }
 }
 
+const textOf = (fact: unknown): string | undefined => (typeof fact === "string" ? fact : undefined);
+
 const asFinding = ({ message, hint, facts }: AgentBoxError): CheckFinding => ({
   in: "form",
-  code: String(facts?.["rule"] ?? "E001"),
+  code: textOf(facts?.["rule"]) ?? "E001",
   severity: "error",
-  path: String(facts?.["key"] ?? ""),
+  path: textOf(facts?.["key"]) ?? "",
   line: 1,
   column: 1,
   message,
@@ -133,7 +135,7 @@ const asFinding = ({ message, hint, facts }: AgentBoxError): CheckFinding => ({
 /** The findings of a file that cannot be used, from the refusal that carries them. */
 function findingsOf({ code, facts }: AgentBoxError): CheckFinding[] {
   if (code !== "manifest.invalid" || !Array.isArray(facts?.["findings"])) return [];
-  const file = String(facts["file"]);
+  const file = textOf(facts["file"]) ?? "";
   return (facts["findings"] as Finding[]).map((finding) => ({ in: "file", file, ...finding }));
 }
 

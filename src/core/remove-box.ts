@@ -1,5 +1,6 @@
 import { AgentBoxError } from "../base/errors.ts";
 import type { Box } from "../contract/box.ts";
+import { forgetShares } from "./access/keep-shares.ts";
 import { moveTo } from "./box-phases.ts";
 import type { Core } from "./context.ts";
 import { closeLink } from "./start-box.ts";
@@ -31,4 +32,5 @@ export async function erase(core: Core, box: Box, reason: string): Promise<void>
   core.ports.logs.forget(box.name);
   await core.ports.storage.remove(box.name);
   await core.commit({ remove: { name: box.name }, events: [core.event("box.removed", box, { reason })] });
+  core.background("ending the shares of a box", forgetShares(core, box));
 }

@@ -1,6 +1,7 @@
 /** Handlers about who may come in. */
 import { AgentBoxError } from "../base/errors.ts";
 import type { accessRoutes } from "../contract/api/access-routes.ts";
+import { sessionCookie } from "../contract/api/headers.ts";
 import { createShare, listShares, removeShare } from "../core/access/keep-shares.ts";
 import { createToken, listTokens, removeToken } from "../core/access/keep-tokens.ts";
 import { describeCaller, endSignIn, listSignIns, signOut } from "../core/access/sign-ins.ts";
@@ -9,18 +10,26 @@ import type { Handlers } from "./handlers.ts";
 /** SECURITY: behind the `#`, which no browser sends to any server and no proxy writes into its log. */
 const linkTo = (url: string, code: string): string => `${url}/#link=${code}`;
 
+/** So that the browser forgets its half, too. */
+const endedCookie = `${sessionCookie}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`;
+
 export const accessHandlers: Pick<Handlers, keyof typeof accessRoutes> = {
   async openLink({ deps: { core, web }, access }) {
-    // SECURITY: a session has every scope and outlives a token, so no token may make one.
-    if (access.principal.kind === "token")
-      throw new AgentBoxError("access.forbidden", "An access token cannot open the dashboard.");
+    // SECURITY: a session of the owner has every scope, outlives a token, and no provider is asked about it. A token, or an
+    // admin of the team who is one no longer tomorrow, must not leave one behind.
+    if (access.principal.kind !== "owner")
+      throw new AgentBoxError(
+        "access.forbidden",
+        "Only the owner of this host opens the dashboard by a link.",
+      );
     await web.ensure();
     const { code, expiresAtMs } = core.access.createLink();
     return { url: linkTo(web.url, code), expiresAtMs };
   },
   getMe: async ({ deps: { core }, access }) => describeCaller(core, access),
-  async signOut({ deps: { core }, access }) {
+  async signOut({ deps: { core }, access, response }) {
     await signOut(core, access);
+    if (access.credential.kind === "session") response.setHeader("set-cookie", endedCookie);
     return {};
   },
   listTokens: async ({ deps: { core }, access }) => ({ tokens: listTokens(core, access) }),

@@ -1,5 +1,5 @@
 /** Handlers about what is in a box: files of its workspace, ports, previews. */
-import { once } from "node:events";
+import { pipeline } from "node:stream/promises";
 import { includesRole } from "../contract/access/principal.ts";
 import { nameOf } from "../core/access/caller.ts";
 import { listFiles, readFile } from "../core/files/look-at-files.ts";
@@ -23,22 +23,9 @@ export const placeHandlers: Pick<
       "content-security-policy": "default-src 'none'; sandbox",
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
-      "agentbox-file-size": entry.size,
     });
-    let left = length;
-    try {
-      for await (const chunk of chunks) {
-        // SECURITY: a box that sends more than it announced would write into the next answer of the connection.
-        left -= chunk.length;
-        if (left < 0 || response.destroyed) return void response.destroy();
-        if (!response.write(chunk)) await Promise.race([once(response, "drain"), once(response, "close")]);
-      }
-      if (left === 0) response.end();
-      else response.destroy();
-    } catch {
-      // The head is out already: only the cut can say that something is missing.
-      response.destroy();
-    }
+    // The head is out already: only a cut can say that something is missing.
+    await pipeline(chunks, response).catch(() => response.destroy());
   },
   async writeFile({ deps, params, body }) {
     const content = Buffer.from(body.content, "base64");

@@ -10,7 +10,7 @@ import { AgentBoxError, systemCode, toAgentBoxError } from "../base/errors.ts";
 import { routeAccess } from "../contract/access/route-access.ts";
 import { socketProtocol, versionHeader } from "../contract/api/headers.ts";
 import type { RouteName } from "../contract/api/routes.ts";
-import type { Caller } from "../core/access/caller.ts";
+import { type Caller, idOf } from "../core/access/caller.ts";
 import { decideReach } from "../core/access/decide-reach.ts";
 import type { Sight } from "../core/access/sight.ts";
 import { noSuchBox } from "../core/context.ts";
@@ -86,7 +86,7 @@ async function requireReach(
   const role = box === undefined || access.isOfHost ? undefined : await access.roleOn(box);
   const verdict = decideReach(access.principal, routeAccess[name], role);
   if (verdict.allow) return;
-  log.refused(verdict.reason, { route: name, who: access.principal.kind, box });
+  log.refused(verdict.reason, { route: name, who: access.principal.kind, id: idOf(access.principal), box });
   if (verdict.reason === "unseen") throw noSuchBox(box ?? "");
   throw new AgentBoxError(
     "access.forbidden",

@@ -1,6 +1,7 @@
 /**
  * Threat 40: what was approved is not what happens. A merge is bound to the state that was looked at, dangers are
- * accepted by kind, and checks count for one tree; whatever the agent changes afterwards is refused or left out.
+ * accepted by kind, checks count for one tree, and a yes to a question is for what was shown; whatever the agent
+ * changes afterwards is refused or left out.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -106,6 +107,35 @@ const cases = (ground: Ground): void => {
     const after = await daemon.cli(["diff", "past", "--to", "kept"]);
     expect(after.stdout).toBe(before.stdout);
     expect(before.stdout).toContain("+kept");
+  });
+
+  it("a yes to a question is for what was shown, whatever stands under its number", async () => {
+    const { daemon } = ground;
+    const { client } = daemon;
+    await client.createBox({
+      name: "asks",
+      flags: { workspace: { mode: "empty" }, network: { default: "ask" } },
+    });
+    const running = runIn(daemon, "asks", "curl -sS -m 50 http://shown.test/x || true");
+    const asked = await waitFor("the box asks", async () => (await client.listApprovals())[0]);
+    const outcomes = async (): Promise<unknown[]> =>
+      (await client.listEvents({ box: "asks", type: "approval.answered" })).events.map(
+        ({ data }) => data["outcome"],
+      );
+    const yes = { answer: "allow", scope: "box" } as const;
+    for (const digest of ["", `sha256:${"0".repeat(64)}`, asked.digest.toUpperCase(), `${asked.digest}\n`])
+      expect(await codeFrom(client.answerApproval(asked.id, { ...yes, digest })), digest).toBe(
+        "approval.changed",
+      );
+    expect(await client.listApprovals()).toEqual([asked]);
+    expect(await outcomes()).toEqual([]);
+    expect((await client.getPolicy("asks")).policy.rules).toEqual([]);
+
+    // The control: what was shown.
+    await client.answerApproval(asked.id, { ...yes, digest: asked.digest });
+    await running;
+    expect(await waitFor("the answer is in the log", async () => (await outcomes())[0])).toBe("allow");
+    expect((await client.getPolicy("asks")).policy.rules).toHaveLength(1);
   });
 };
 

@@ -122,7 +122,7 @@ const noImages: Images = {
 };
 
 /** Records of who may come in that end with the test. */
-export function memoryAccessRecords(): AccessRecords {
+function memoryAccessRecords(): AccessRecords {
   let state = AccessState.parse({});
   return {
     get state() {

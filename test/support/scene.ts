@@ -1,7 +1,7 @@
 /** A team's day for pictures of the dashboard: real boxes, a real agent, and a model that says what a script tells it to. */
 import { chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { callToRun, callToWrite } from "../model/declared-tools.ts";
+import { callToRun } from "../model/declared-tools.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { startScriptedModel } from "../model/scripted-model.ts";
 import type { Step } from "../model/step.ts";
@@ -34,10 +34,9 @@ function searchStep(conversation: Conversation, round: number): Step {
   return { fault: { kind: "hang" } };
 }
 
-const write = (conversation: Conversation, text: string, file: string, content: string): Step => {
-  const call = callToWrite(conversation, file, content);
-  return { text, calls: call ? [call] : [], usage: tokens };
-};
+/** By a command: the agent's own tool wants to read a file before it changes it. */
+const write = (conversation: Conversation, text: string, file: string, content: string): Step =>
+  run(conversation, text, `mkdir -p $(dirname ${file}) && cat > ${file} <<'END'\n${content}END`);
 const run = (conversation: Conversation, text: string, command: string): Step => {
   const call = callToRun(conversation, command);
   return { text, calls: call ? [call] : [], usage: tokens };
@@ -164,6 +163,9 @@ async function fill(daemon: TestDaemon, boxes: Scene["boxes"]): Promise<void> {
       rows: 24,
     },
   });
+  // Curves need a past.
+  const samples = async () => (await client.getResources(boxes.busy)).samples.length;
+  await waitFor("there is something to draw", async () => (await samples()) > 8, 120_000);
   await client.pauseBox("blog-theme-dark");
   await client.stopBox("blog-comments");
   await waitFor("a question waits", async () => (await client.listApprovals()).length > 0, 30_000);

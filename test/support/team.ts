@@ -9,7 +9,7 @@ import {
 } from "../../src/services/identity/provider.fixture.ts";
 import { type TestDaemon, startDaemon } from "./daemon.ts";
 
-export const json = { "content-type": "application/json" };
+const json = { "content-type": "application/json" };
 
 export interface Answer {
   readonly status: number;
@@ -116,6 +116,8 @@ export interface TestTeam extends AsyncDisposable {
   person(login: string): Promise<Visitor>;
   /** [web.sign_in] with these lines besides its usual ones; `web` is for [web] itself. */
   configure(signIn: string, web?: string): void;
+  /** Nobody of a team signs in here any more. */
+  unconfigure(): void;
 }
 
 export async function startTeam(): Promise<TestTeam> {
@@ -145,6 +147,7 @@ export async function startTeam(): Promise<TestTeam> {
       return visitor;
     },
     configure,
+    unconfigure: () => writeFileSync(config, before),
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]();
       await daemon[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { becomesTrue } from "./browser.ts";
 import type { TestDaemon } from "./daemon.ts";
+import { waitFor } from "./wait-for.ts";
 
 /** A prompt that is seen once the shell reads, and no start-up files. */
 const quietShell = ["sh", "-c", "PS1='ready> ' exec sh -i"];
@@ -38,4 +39,11 @@ export async function openTerminal(page: Page, origin: string, box: string, sess
   await page.locator(`section[aria-label="Terminal of ${box}, session ${session}"]`).waitFor();
   await page.locator('.terminal-host[data-phase="live"]').waitFor();
   await page.locator(".terminal-host .xterm-screen").click();
+}
+
+/** Where a drawn text is; its elements take no clicks themselves, and each drawing replaces them. */
+export async function placeOf(page: Page, text: string): Promise<{ x: number; y: number }> {
+  const place = page.locator(".xterm-rows span", { hasText: text }).first();
+  const drawn = await waitFor(`${text} is drawn`, async () => (await place.boundingBox()) ?? undefined);
+  return { x: drawn.x + 8, y: drawn.y + drawn.height / 2 };
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestBrowser, launchBrowser, noBrowser } from "../support/browser.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
-import { type Interaction, interact, openFleet } from "../support/fleet-interactions.ts";
+import { type Interaction, interact, openFleet } from "./fleet-interactions.ts";
 import { addBoxes, dropBoxes } from "../support/many-boxes.ts";
 import { describeUnless } from "../support/skipping.ts";
 

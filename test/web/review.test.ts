@@ -24,7 +24,10 @@ describeUnless(noBrowser)("the review page", () => {
   const changes = (page: Page) => page.getByRole("region", { name: "Changes" });
 
   it("keeps dangerous work from landing until each kind is looked at; then merges and undoes it", async () => {
-    const project = await makeProject(daemon, { "README.md": "# Shop\n", "package.json": '{"name":"shop"}\n' });
+    const project = await makeProject(daemon, {
+      "README.md": "# Shop\n",
+      "package.json": '{"name":"shop"}\n',
+    });
     await worked(
       daemon,
       project,
@@ -95,7 +98,12 @@ describeUnless(noBrowser)("the review page", () => {
   it("sends comments on lines as one message", async () => {
     const project = await makeProject(daemon);
     // A terminal that keeps what it is told: the message arrives where a person would type it.
-    await working(daemon, project, "talked", "sed -i 's/line3 = 3/line3 = 33/; s/line9 = 9/line9 = 99/' src/cart.js");
+    await working(
+      daemon,
+      project,
+      "talked",
+      "sed -i 's/line3 = 3/line3 = 33/; s/line9 = 9/line9 = 99/' src/cart.js",
+    );
     await using opened = await open("talked", { expected: [/the server responded with a status of 4/] });
     const { page } = opened;
     await changes(page).getByText("33").first().waitFor();
@@ -107,7 +115,11 @@ describeUnless(noBrowser)("the review page", () => {
     };
     await comment(3, "why thirty-three?");
     await comment(9, "<b>markup</b> stays text");
-    const drafts = (await daemon.client.listComments("talked")).map(({ line, text, state }) => ({ line, text, state }));
+    const drafts = (await daemon.client.listComments("talked")).map(({ line, text, state }) => ({
+      line,
+      text,
+      state,
+    }));
     expect(drafts).toEqual([
       { line: 3, text: "why thirty-three?", state: "draft" },
       { line: 9, text: "<b>markup</b> stays text", state: "draft" },
@@ -130,7 +142,7 @@ describeUnless(noBrowser)("the review page", () => {
       "shown",
       `sed -i 's/line3 = 3/line3 = 33/' src/cart.js
        printf 'const a = "\\342\\200\\256abc";\\n' > hidden.js
-       ln -s /etc/passwd link; git mv README.md moved.md; head -c 300 /dev/urandom > 'a b.bin'; chmod +x src/cart.js`,
+       ln -s /etc/passwd link; git mv README.md moved.md; printf 'a\\000b' > 'a b.bin'; chmod +x src/cart.js`,
     );
     await using opened = await open("shown");
     const { page } = opened;

@@ -50,9 +50,15 @@ const SignInSection = z
         "Asked for besides openid, profile and email. offline_access is asked for where the provider says that it has it.",
       ),
     parameters: z
-      .record(z.string().regex(/^[a-z_]{1,64}$/), z.string().max(256))
+      .record(
+        z.string().regex(/^[a-z_]{1,64}$/),
+        z
+          .string()
+          .max(256)
+          .describe('More of the sign-in address, such as access_type = "offline" for Google.'),
+      )
       .optional()
-      .describe('More of the sign-in address, such as access_type = "offline" for Google.'),
+      .describe("More of the sign-in address. What the sign-in itself needs cannot be changed."),
     recheck: Duration.optional().describe(
       'How often the provider is asked whether a person who is signed in still may be. "10m" without it.',
     ),

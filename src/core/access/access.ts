@@ -15,15 +15,15 @@ import { type Sight, sightOf } from "./sight.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-export const linkLifeMs = 5 * minuteMs;
+const linkLifeMs = 5 * minuteMs;
 const sessionLifeMs = 30 * dayMs;
 const sessionIdleMs = 7 * dayMs;
 const confirmedForMs = 7 * dayMs;
 /** SECURITY: the records are written anew with each sign-in, so they may not grow without end. */
 const maxSessions = 500;
 const maxLinks = 64;
-/** SECURITY: anybody on the machine can cause refusals; the log only grows. */
-const refusalsPerMinute = 20;
+/** For each reason. SECURITY: anybody on the machine can cause refusals, and the log only grows. */
+const refusalsPerMinute = 10;
 /** Far above what a page with a stale key sends, and far below what would load the machine. */
 const failuresPerMinute = 60;
 
@@ -52,12 +52,14 @@ export class Access {
   readonly #refusals: EventBudget;
   readonly #failures: EventBudget;
   readonly #openEnds: OpenEnds;
+  /** Whose use is being written down: a page that loads asks for much at once. */
+  readonly #touching = new Set<string>();
 
   constructor(core: Core) {
     this.#core = core;
     const clock = () => core.ports.clock;
-    this.#refusals = new EventBudget(clock, refusalsPerMinute, (_all, count) =>
-      core.background("noting refusals", core.note("access.refused", undefined, { reason: "more", count })),
+    this.#refusals = new EventBudget(clock, refusalsPerMinute, (reason, count) =>
+      core.background("noting refusals", core.note("access.refused", undefined, { reason, more: count })),
     );
     this.#failures = new EventBudget(clock, failuresPerMinute);
     this.#openEnds = new OpenEnds(clock, (caller) => this.isAlive(caller));
@@ -110,7 +112,9 @@ export class Access {
     if (untilMs !== undefined && untilMs > this.#nowMs)
       return this.openSession({ kind: "owner" }, { ...facts, how: "link" });
     const share = this.records.state.shares.find(({ linkDigest }) => linkDigest === digest);
-    if (share === undefined || !this.#isCurrent(share)) throw this.#failed(linkUsed());
+    const box = share && (await this.#core.ports.store.findBox(share.box));
+    const isThere = share !== undefined && box?.incarnation === share.incarnation;
+    if (!isThere || !this.#isCurrent(share)) throw this.#failed(linkUsed());
     let isOurs = false;
     await this.change((state) => {
       isOurs = state.shares.some(({ linkDigest }) => linkDigest === digest);
@@ -213,7 +217,8 @@ export class Access {
 
   /** Writes down that somebody was refused; bounded, and never with what they tried. */
   refused(reason: string, facts: Readonly<Record<string, string | undefined>> = {}): void {
-    if (!this.#refusals.take("all")) return;
+    // Each reason has its own share, so that a flood of one hides no other.
+    if (!this.#refusals.take(reason)) return;
     const data = Object.fromEntries(
       Object.entries(facts).flatMap(([key, text]) => (text ? [[key, printable(text).slice(0, 120)]] : [])),
     );
@@ -283,12 +288,15 @@ export class Access {
     { id, usedAtMs = 0 }: { id: string; usedAtMs?: number | undefined },
   ): void {
     const nowMs = this.#nowMs;
-    if (nowMs - usedAtMs < minuteMs) return;
+    if (nowMs - usedAtMs < minuteMs || this.#touching.has(id)) return;
+    this.#touching.add(id);
     const touched = <T extends { readonly id: string }>(all: readonly T[]): T[] =>
       all.map((one) => (one.id === id ? { ...one, usedAtMs: nowMs } : one));
     this.#core.background(
       "noting a use",
-      this.change((state) => ({ ...state, [list]: touched<{ readonly id: string }>(state[list]) })),
+      this.change((state) => ({ ...state, [list]: touched<{ readonly id: string }>(state[list]) })).finally(
+        () => this.#touching.delete(id),
+      ),
     );
   }
 

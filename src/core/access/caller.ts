@@ -39,3 +39,9 @@ export function nameOf(principal: Principal): string {
       return principal.name;
   }
 }
+
+/** Which person, token or share it is; none of these ids lets anybody in. */
+export function idOf(principal: Principal): string | undefined {
+  if (principal.kind === "guest") return principal.share;
+  return principal.kind === "owner" ? undefined : principal.id;
+}

@@ -2,6 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { ShareRole } from "../../contract/access/principal.ts";
 import type { ShareInfo } from "../../contract/api/access-routes.ts";
+import type { Box } from "../../contract/box.ts";
 import type { ShareRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { digestOf, freshCredential, freshId } from "./credential.ts";
@@ -91,6 +92,18 @@ export async function removeShare(core: Core, name: string, id: string): Promise
   await core.access.change((state) => ({ ...state, shares: state.shares.filter((one) => one.id !== id) }));
   await core.access.endSessions(({ holder }) => holder.kind === "guest" && holder.share === id, "unshared");
   await core.note("box.unshared", box, { share: id });
+}
+
+/** What was shared is gone, and so is everybody who came in for it. */
+export async function forgetShares(core: Core, { name, incarnation }: Box): Promise<void> {
+  const isOfBox = (share: ShareRecord): boolean => share.box === name && share.incarnation === incarnation;
+  const ids = new Set(core.access.records.state.shares.filter(isOfBox).map(({ id }) => id));
+  if (ids.size === 0) return;
+  await core.access.endSessions(
+    ({ holder }) => holder.kind === "guest" && ids.has(holder.share),
+    "box removed",
+  );
+  await core.access.change((state) => ({ ...state, shares: state.shares.filter((one) => !isOfBox(one)) }));
 }
 
 function findPerson(core: Core, text: string): string {

@@ -26,6 +26,7 @@ export class Team {
   readonly #transactions: TeamTransactions;
   /** By session. SECURITY: in memory only; what lies on a disk can be copied. After a restart the hour runs out. */
   readonly #watched = new Map<string, Watched>();
+  #lookIn: (pauseMs: number) => void = () => undefined;
 
   constructor(core: Core) {
     this.#core = core;
@@ -60,8 +61,10 @@ export class Team {
         { kind: "person", person: personId(claims) },
         { agent, how: "sign_in", lifeMs: Math.min(withoutWordMs, maxSessionMs(settings)), sid },
       );
-      if (refreshToken !== undefined)
+      if (refreshToken !== undefined) {
         this.#watched.set(claimed.session.id, { refreshToken, dueAtMs: clock.nowMs() + recheckMs(settings) });
+        this.#lookIn(Math.min(maxPauseMs, recheckMs(settings)));
+      }
       return claimed;
     } catch (error) {
       this.#core.access.refused("sign_in", { code: isAgentBoxError(error) ? error.code : "unknown" });
@@ -91,23 +94,26 @@ export class Team {
 
   /** Asks again about everybody whose time it is, for as long as the daemon lives; returns the way to stop. */
   watch(): () => void {
-    let cancel: (() => void) | undefined;
     let isStopped = false;
+    let cancel = (): void => undefined;
     const next = (pauseMs: number): void => {
+      cancel();
       if (isStopped) return;
-      cancel = this.#core.ports.clock.after(pauseMs, () => {
-        void this.#look()
-          .catch((error: unknown) => {
-            this.#core.ports.report({ error: String(error) }, "asking about who is signed in failed");
-            return maxPauseMs;
-          })
-          .then(next);
-      });
+      cancel = this.#core.ports.clock.after(pauseMs, () => void look());
     };
+    const look = async (): Promise<void> => {
+      try {
+        next(await this.#look());
+      } catch (error) {
+        this.#core.ports.report({ error: String(error) }, "asking about who is signed in failed");
+        next(maxPauseMs);
+      }
+    };
+    this.#lookIn = next;
     next(1_000);
     return () => {
       isStopped = true;
-      cancel?.();
+      cancel();
     };
   }
 

@@ -190,7 +190,7 @@ describe("tokens and cost", () => {
         durationMs: 1,
         usage: { ...recordOf(boxes[0]!, 41).usage! },
       };
-      core.budgets.settle(admission.ticket, request as never, outcome as never);
+      core.budgets.settle(admission.ticket, request as never, outcome);
       sums = 0;
       expect((await first(core)).tokens).toBe(42);
       expect(sums).toBe(0);

@@ -35,7 +35,7 @@ export interface FileSlice {
   readonly entry: FileEntry;
   /** How many bytes follow. */
   readonly length: number;
-  /** To be taken once; fails when the box breaks off. */
+  /** To be taken once; so many bytes, or a failure. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -73,7 +73,7 @@ export async function readFile(core: Core, name: string, query: SliceQuery): Pro
   const entry = await noteRefusal(core, box, "read", path, listed);
   const length = Math.max(0, Math.min(entry.size - offset, limit));
   core.background("noting a copy", core.note("files.copied", box, { op: "read", path, bytes: length }));
-  return { entry, length, chunks };
+  return { entry, length, chunks: exactly(chunks, length) };
 }
 
 async function openPlace(
@@ -105,7 +105,24 @@ export async function noteRefusal<T>(
   }
 }
 
-const entryOf = ({ type: _, ...entry }: Extract<StreamOutput, { type: "listed" }>): FileEntry => entry;
+const entryOf = ({
+  name,
+  kind,
+  size,
+  mtimeMs,
+  target,
+}: Extract<StreamOutput, { type: "listed" }>): FileEntry => ({ name, kind, size, mtimeMs, target });
+
+/** SECURITY: a box that sends more than it announced would write into the next answer of the connection. */
+async function* exactly(chunks: AsyncIterable<Uint8Array>, length: number): AsyncGenerator<Uint8Array> {
+  let left = length;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    if (left < 0) break;
+    yield chunk;
+  }
+  if (left !== 0) throw new AgentBoxError("link.violation", "The box did not send what it had announced.");
+}
 
 /** Bytes of a stream at the pace of the one who takes them. */
 class Chunks implements AsyncIterable<Uint8Array> {

@@ -10,6 +10,8 @@ export class PortSocket extends Duplex {
   constructor(stream: LinkStream) {
     super();
     this.#stream = stream;
+    // SECURITY: Node's client lets go of a socket between two steps; an error then must not end the daemon.
+    this.on("error", () => undefined);
     stream.onData((chunk) => {
       if (!this.push(chunk)) stream.pause();
     });

@@ -1,16 +1,18 @@
 /** The web port: opened when somebody first wants the dashboard, and again, in the same place, at every start. */
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { basename } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
-import { parseUserConfig } from "../../contract/manifest/index.ts";
-import type { WebSection } from "../../contract/manifest/web-section.ts";
+import { readWebSection } from "../../core/access/team-settings.ts";
 import type { Core } from "../../core/context.ts";
 import type { Way, WebPlaces } from "../door.ts";
 
 /** SECURITY: never another address. Who wants the dashboard from elsewhere puts a proxy with TLS in front. */
 const loopback = "127.0.0.1";
 const usualPort = 7420;
+const usualHome = /^\.?agentbox$/;
 const portsToTry = 20;
 
 export interface WebPort {
@@ -23,16 +25,6 @@ export interface WebPort {
   close(): void;
 }
 
-export async function readWebSettings(core: Core): Promise<WebSection> {
-  const file = await core.ports.host.readUserConfig();
-  if (file === undefined) return {};
-  const { config } = parseUserConfig(file.text, { file: file.file });
-  if (config) return config.web ?? {};
-  throw new AgentBoxError("manifest.invalid", `${file.file} cannot be read.`, {
-    hint: "See what is wrong: agentbox config explain",
-  });
-}
-
 export function createWebPort(core: Core, createServer: (way: Way) => Server): WebPort {
   let server: Server | undefined;
   let port: number | undefined;
@@ -41,14 +33,15 @@ export function createWebPort(core: Core, createServer: (way: Way) => Server): W
   let opening: Promise<void> | undefined;
 
   const open = async (): Promise<void> => {
-    const settings = await readWebSettings(core);
+    const settings = await readWebSection(core);
     const opened = createServer({ kind: "web", places: () => places });
-    port = await listen(opened, candidates(settings.port, core.access.records.state.port));
+    const remembered = core.access.records.state.port;
+    port = await listen(opened, candidates(settings.port, remembered, core.ports.host.agentboxHome));
     server = opened;
     url = settings.url === undefined ? undefined : new URL(settings.url);
     places = placesOf(port, url);
-    const remembered = port;
-    await core.access.change((state) => (state.port === remembered ? state : { ...state, port: remembered }));
+    const chosen = port;
+    if (chosen !== remembered) await core.access.change((state) => ({ ...state, port: chosen }));
   };
 
   return {
@@ -80,7 +73,7 @@ export function createWebPort(core: Core, createServer: (way: Way) => Server): W
 /** Where it was open before, or where it was asked for, it opens with the daemon. A failure is no reason not to start. */
 export async function openAtStart(core: Core, web: WebPort): Promise<void> {
   try {
-    const { port, url, sign_in: signIn } = await readWebSettings(core);
+    const { port, url, sign_in: signIn } = await readWebSection(core);
     const isWanted = [port, url, signIn, core.access.records.state.port].some((one) => one !== undefined);
     if (isWanted) await web.ensure();
   } catch (error) {
@@ -97,12 +90,20 @@ function placesOf(port: number, url: URL | undefined): WebPlaces {
 }
 
 /** One that was chosen by name, and no other; otherwise the one of last time, or the first that is free. */
-function candidates(chosen: number | undefined, remembered: number | undefined): readonly number[] {
+function candidates(
+  chosen: number | undefined,
+  remembered: number | undefined,
+  home: string,
+): readonly number[] {
   if (chosen !== undefined) return [chosen];
-  const usual = Array.from({ length: portsToTry }, (_, index) => usualPort + index);
+  // Another home begins elsewhere, so that two daemons do not take each other's place while one of them restarts.
+  const first = usualHome.test(basename(home)) ? usualPort : usualPort + 100 + (hashOf(home) % 2_000);
+  const usual = Array.from({ length: portsToTry }, (_, index) => first + index);
   // 0 is any that is free.
   return [...(remembered === undefined ? [] : [remembered]), ...usual, 0];
 }
+
+const hashOf = (text: string): number => createHash("sha256").update(text).digest().readUInt32BE();
 
 async function listen(server: Server, ports: readonly number[]): Promise<number> {
   let last: unknown;

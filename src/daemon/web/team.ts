@@ -36,7 +36,7 @@ export async function beginSignIn(asked: SiteRequest): Promise<void> {
 }
 
 export async function finishSignIn(asked: SiteRequest): Promise<void> {
-  const { core, request, response } = asked;
+  const { core, request } = asked;
   const { secret, ...answer } = parseWith(FinishBody, await readJson(request, { mustSayJson: true }), "body");
   const cookies = cookiesNamed(request.headers.cookie ?? "");
   const claimed = await core.team.finish(

@@ -30,6 +30,11 @@ export class Browser {
     return this.#walk(url, () => true, { abort: "yes" });
   }
 
+  /** At a provider's own page for it. */
+  async signOut(url: string): Promise<Response> {
+    return this.#walk(url, () => true, { logout: "yes" });
+  }
+
   async #walk(
     start: string,
     mayGo: (url: URL) => boolean,
@@ -77,7 +82,7 @@ function formIn(html: string, login: string, more: Readonly<Record<string, strin
     const value = /value="([^"]*)"/.exec(tag)?.[1];
     if (name !== undefined && value !== undefined) fields.set(name, value);
   }
-  if (html.includes("deviceConfirmForm"))
+  if (html.includes("deviceConfirmForm") || html.includes("op.logoutForm"))
     for (const [name, value] of Object.entries(more)) fields.set(name, value);
   return { action, fields };
 }

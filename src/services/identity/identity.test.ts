@@ -77,9 +77,9 @@ describe("a sign-in", () => {
   it.each<[string, Change]>([
     ["another state", (answer) => ({ ...answer, state: "another" })],
     ["another issuer (mix-up)", (answer) => ({ ...answer, iss: "https://evil.example" })],
-    ["no issuer, where the provider always names itself", ({ iss: _, ...answer }) => answer],
+    ["no issuer, where the provider always names itself", ({ iss: _iss, ...answer }) => answer],
     ["another code", (answer) => ({ ...answer, code: "another" })],
-    ["no code", ({ code: _, ...answer }) => answer],
+    ["no code", ({ code: _code, ...answer }) => answer],
     ["the provider's no", ({ state, iss }) => ({ state: state!, iss: iss!, error: "access_denied" })],
   ])("is refused with %s", async (_, change) => {
     await expect(signIn(change)).rejects.toMatchObject(refused);
@@ -126,7 +126,7 @@ describe("an id token", () => {
     await expect(signIn()).rejects.toMatchObject(refused);
     answerWith((token) => unsigned(claimsOf(token)));
     await expect(signIn()).rejects.toMatchObject(refused);
-    provider.onTokenAnswer = ({ id_token: _, ...answer }) => answer;
+    provider.onTokenAnswer = ({ id_token: _token, ...answer }) => answer;
     await expect(signIn()).rejects.toMatchObject(refused);
   });
 });
@@ -174,6 +174,23 @@ describe("asking again", () => {
       await identity.recheck(provider.settings(), { subject: "bob", refreshToken: next }),
       "about somebody else",
     ).toMatchObject({ verdict: "ended" });
+  });
+
+  it("is about the same person, also where only the id token says who it is", async () => {
+    provider.onDiscovery = ({ userinfo_endpoint: _endpoint, ...document }) => document;
+    const identity = open();
+    const { refreshToken } = await signIn((answer) => answer, identity);
+    const again = await identity.recheck(provider.settings(), {
+      subject: "ana",
+      refreshToken: refreshToken!,
+    });
+    expect(again).toMatchObject({ verdict: "confirmed" });
+    const next = (again as { refreshToken: string }).refreshToken;
+    expect(await identity.recheck(provider.settings(), { subject: "bob", refreshToken: next })).toMatchObject(
+      {
+        verdict: "ended",
+      },
+    );
   });
 
   it("ends with an account that is gone", async () => {

@@ -109,9 +109,12 @@ export class TeamProvider implements AsyncDisposable {
       },
       findAccount: async (_ctx, id) => {
         const member = this.members.get(id);
-        return member && { accountId: id, claims: async () => ({ sub: id, ...member }) as { sub: string } };
+        return member && { accountId: id, claims: async () => ({ sub: id, ...member }) };
       },
       features: { devInteractions: { enabled: true }, backchannelLogout: { enabled: true } },
+      // Its own way refuses addresses of this machine, and everything here is on it.
+      fetch: (url, { method, headers, body }) =>
+        fetch(url, { method: method!, headers: headers!, body: body ?? null }),
       rotateRefreshToken: true,
       issueRefreshToken: () => true,
       ttl: {

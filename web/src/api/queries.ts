@@ -20,6 +20,8 @@ export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => client.ge
 export const boxesQuery = queryOptions({ queryKey: ["boxes"], queryFn: () => client.listBoxes() });
 export const boxQuery = (name: string) =>
   queryOptions({ queryKey: ["box", name], queryFn: () => client.getBox(name) });
+export const budgetQuery = (name: string) =>
+  queryOptions({ queryKey: ["box", name, "budget"], queryFn: () => client.getBudget(name) });
 export const approvalsQuery = queryOptions({
   queryKey: ["approvals"],
   queryFn: () => client.listApprovals(),

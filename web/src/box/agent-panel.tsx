@@ -65,7 +65,7 @@ function Task({ text }: { text: string }) {
 }
 
 /** Typed into the agent's terminal, or the next task of its conversation. */
-export function Say({ name }: { name: string }) {
+function Say({ name }: { name: string }) {
   const [text, setText] = useState("");
   const { run, isBusy } = useAction(() => client.sendMessage(name, { text }), {
     done: "The agent has it.",

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { BudgetScope, BudgetStatus } from "../../../src/contract/model/budget.ts";
 import { client } from "../api/client.ts";
 import { useMay, useMayOn } from "../api/me.ts";
+import { budgetQuery } from "../api/queries.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -14,10 +15,7 @@ import { Panel } from "./panel.tsx";
 import { parseRaise } from "./raise.ts";
 
 export function BudgetPanel({ name }: { name: string }) {
-  const { data, error } = useQuery({
-    queryKey: ["box", name, "budget"],
-    queryFn: () => client.getBudget(name),
-  });
+  const { data, error } = useQuery(budgetQuery(name));
   const [raised, setRaised] = useState<BudgetScope>();
   const mayRaise = useMayOn(name, "own") && useMay("approve");
   return (

@@ -136,6 +136,17 @@ const words: Readonly<Partial<Record<BoxEvent["type"], (data: Data) => EventLine
       op === "write" ? "Copied in" : "Copied out",
       `${text(path)}${number(entries) === undefined ? "" : `, ${count(entries)} files, ${formatBytes(number(bytes) ?? 0)}`}`,
     ),
+  "files.refused": ({ op, path }) =>
+    line("denials", "Refused", `to ${text(op)} ${text(path)}, which is not in the workspace`, "bad"),
+  "preview.opened": ({ port, by: who }) =>
+    line("hosts", "Preview opened", `of port ${number(port) ?? "?"} by ${text(who)}`, "info"),
+  "preview.refused": ({ port }) =>
+    line(
+      "denials",
+      "Preview refused",
+      `of port ${number(port) ?? "?"}: it was not opened in that browser`,
+      "bad",
+    ),
   "egress.allowed": (data) => line("hosts", "Reached", `${target(data)}${by(data)}`, "good"),
   "egress.denied": (data) =>
     line(

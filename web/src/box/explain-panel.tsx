@@ -12,22 +12,25 @@ import { Panel } from "./panel.tsx";
 const tones: Readonly<Record<Explanation["verdict"], Tone>> = { allow: "good", ask: "warn", deny: "bad" };
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 
+export interface Asked {
+  readonly url: string;
+  readonly method: string;
+}
+
 /** Whether a request would pass, by which rule, and how to change that. */
-export function ExplainPanel({ name, asked }: { name: string; asked: string }) {
+export function ExplainPanel({ name, asked }: { name: string; asked: Asked | undefined }) {
   const [url, setUrl] = useState("");
   const [method, setMethod] = useState("GET");
   const [answer, setAnswer] = useState<Explanation>();
   const place = useRef<HTMLFormElement>(null);
-  const { run, isBusy, error } = useAction(
-    (wanted: string) => client.explainPolicy(name, { url: wanted, method }),
-    {
-      onDone: setAnswer,
-      isQuiet: true,
-    },
-  );
+  const { run, isBusy, error } = useAction((request: Asked) => client.explainPolicy(name, request), {
+    onDone: setAnswer,
+    isQuiet: true,
+  });
   useEffect(() => {
-    if (asked === "") return;
-    setUrl(asked);
+    if (asked === undefined) return;
+    setUrl(asked.url);
+    if (methods.includes(asked.method)) setMethod(asked.method);
     run(asked);
     place.current?.scrollIntoView({ block: "nearest" });
   }, [asked, run]);
@@ -38,7 +41,7 @@ export function ExplainPanel({ name, asked }: { name: string; asked: string }) {
         className="parts-row box-explain"
         onSubmit={(event) => {
           event.preventDefault();
-          if (url.trim() !== "") run(url.trim());
+          if (url.trim() !== "") run({ url: url.trim(), method });
         }}
       >
         <Field label="Method">

@@ -3,15 +3,13 @@ import { Link } from "@tanstack/react-router";
 import type { Box } from "../../../src/contract/box.ts";
 import { approvalsQuery } from "../api/queries.ts";
 import { Question } from "../inbox/question.tsx";
-import { waitingBoxes } from "../inbox/waiting.ts";
+import { useWaitingBoxes } from "../inbox/use-waiting-boxes.ts";
 import { Panel } from "./panel.tsx";
-import { useSummary } from "./use-box.ts";
 
 /** Nothing at all when nothing waits. */
 export function NeedsYou({ box: { name } }: { box: Box }) {
   const questions = (useQuery(approvalsQuery).data ?? []).filter(({ box }) => box === name);
-  const summary = useSummary(name);
-  const waiting = summary === undefined ? [] : waitingBoxes([summary]);
+  const waiting = useWaitingBoxes().waiting.filter(({ box }) => box.name === name);
   if (questions.length === 0 && waiting.length === 0) return null;
   return (
     <Panel title="Needs you" className="box-needs">

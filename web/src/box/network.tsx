@@ -14,7 +14,7 @@ import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { Visible } from "../parts/visible.tsx";
 import { type Target, canAllow } from "./allow.ts";
 import { AllowDialog } from "./allow-dialog.tsx";
-import { ExplainPanel } from "./explain-panel.tsx";
+import { type Asked, ExplainPanel } from "./explain-panel.tsx";
 import { Panel } from "./panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
 import { useBox, useBoxName } from "./use-box.ts";
@@ -34,12 +34,13 @@ export function NetworkPage() {
 function Network({ box }: { box: Box }) {
   const { name, projectDir } = box;
   const [allowing, setAllowing] = useState<Target>();
-  const [asked, setAsked] = useState("");
+  const [asked, setAsked] = useState<Asked>();
   const mayAllow = useMayOn(name, "own") && useMay("approve");
   const questions = (useQuery(approvalsQuery).data ?? []).filter((one) => one.box === name);
   const actions = {
     onAllow: mayAllow ? setAllowing : undefined,
-    onWhy: (target: Target) => setAsked(`${target.host}:${target.port}${target.path ?? ""}`),
+    onWhy: ({ host, port, path = "", method = "GET" }: Target) =>
+      setAsked({ url: `${host}:${port}${path}`, method }),
   };
   return (
     <div className="parts-stack">

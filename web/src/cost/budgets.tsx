@@ -60,7 +60,7 @@ function Limits({ answers }: { answers: readonly BudgetAnswer[] }) {
   if (answers.length === 0)
     return (
       <p className="quiet">
-        No box that has spent something has a limit. Give one with <code>--budget 5usd</code>, or for every
+        No box that has spent something has a limit. Give one with <code>--budget-usd 5</code>, or for every
         box in your configuration.
       </p>
     );

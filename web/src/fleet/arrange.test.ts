@@ -89,5 +89,5 @@ it("says what each box needs: questions, then trouble, then finished work", () =
   ]);
   // What failed long ago is history.
   expect(needsOf([box("broken", { phase: "failed" })], [], 1e9)).toEqual([]);
-  expect(needs[0]!.what).toBe("Connect to example.test? and 1 more");
+  expect(needs.at(0)?.what).toBe("Connect to example.test? and 1 more");
 });

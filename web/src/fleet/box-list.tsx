@@ -11,6 +11,7 @@ import { BoxCard } from "./box-card.tsx";
 import { boxLinkId } from "./box-facts.tsx";
 import { BoxRow, RowHead } from "./box-row.tsx";
 import type { View } from "./use-choices.ts";
+import { useWidth } from "../parts/use-width.ts";
 
 interface BoxListProps {
   readonly groups: readonly Group[];
@@ -29,19 +30,6 @@ const cardWidth = 330;
 const narrow = "(max-width: 820px)";
 /** The bar of the page and the head of the table cover this much at the top. */
 const covered = 100;
-
-function useWidth(): [number, (element: HTMLElement | null) => void] {
-  const [width, setWidth] = useState(0);
-  const [element, setElement] = useState<HTMLElement | null>(null);
-  useLayoutEffect(() => {
-    if (!element) return undefined;
-    setWidth(element.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [element]);
-  return [width, setElement];
-}
 
 const keyOf = (line: Line): string =>
   line.kind === "heading" ? `group ${pathKey(line.group)}` : (line.boxes[0]?.name ?? "");

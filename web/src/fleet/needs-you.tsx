@@ -44,7 +44,7 @@ export function NeedsYou({ needs }: { needs: readonly Need[] }) {
                 params={{ name: box.name }}
                 aria-label={`${action}: ${box.name}`}
               >
-                {action}
+                <span className="fleet-need-action">{action}</span>
                 <Icon name="chevron" />
               </Link>
             </li>

@@ -17,8 +17,8 @@ import { type BulkAction, useBulk } from "./use-bulk.ts";
 import { useCursor, useFleet } from "./use-fleet.ts";
 
 export function FleetPage() {
-  const { list } = useFleet();
-  if (list.isPending) return <Loading />;
+  const { list, isPending } = useFleet();
+  if (isPending) return <Loading />;
   if (list.data === undefined) return <ErrorNote error={list.error} />;
   return <Fleet />;
 }

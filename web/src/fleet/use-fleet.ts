@@ -14,7 +14,8 @@ const unique = (values: readonly (string | undefined)[]): string[] =>
 
 export function useFleet() {
   const list = useQuery({ ...boxesQuery, refetchInterval: samplesEveryMs });
-  const approvals = useQuery(approvalsQuery).data;
+  const questions = useQuery(approvalsQuery);
+  const approvals = questions.data;
   const [choices, choose] = useChoices();
   const boxes = useMemo(() => list.data ?? [], [list.data]);
   // Typing stays quick while the list follows.
@@ -25,7 +26,9 @@ export function useFleet() {
   const counts = useMemo(() => countStates(boxes), [boxes]);
   const agents = useMemo(() => unique(boxes.map(({ agent }) => agent)), [boxes]);
   const projects = useMemo(() => unique(boxes.map(({ projectDir }) => projectDir)), [boxes]);
-  return { list, boxes, groups, shown, needs, counts, agents, projects, choices, choose };
+  // Both, because a question that comes later would push the whole list down.
+  const isPending = list.isPending || questions.isPending;
+  return { list, isPending, boxes, groups, shown, needs, counts, agents, projects, choices, choose };
 }
 
 /** The box the keyboard is at, and those that are marked. Boxes that are gone are neither. */

@@ -24,6 +24,7 @@ describe("boxes that wait for a person", () => {
       box("broke", { phase: "stopped", verdict: "failed" }),
       box("poor", { phase: "stopped", verdict: "out_of_budget" }),
       box("stuck", { agentState: "stuck" }),
+      box("ran-a-command", { phase: "stopped", reason: "finished", changedFiles: 1, sinceMs: 9 }),
     ]);
     expect(waiting.map(({ box: { name }, kind }) => [name, kind])).toEqual([
       ["asks", "answer"],
@@ -32,6 +33,14 @@ describe("boxes that wait for a person", () => {
       ["stuck", "stuck"],
       ["broke", "failed"],
       ["to-review", "review"],
+      ["ran-a-command", "review"],
+    ]);
+  });
+
+  it("have one that is paused only when its budget is the reason", () => {
+    const boxes = [box("poor", { phase: "paused" }), box("rich", { phase: "paused" })];
+    expect(waitingBoxes(boxes, new Set(["poor"])).map(({ box: { name }, kind }) => [name, kind])).toEqual([
+      ["poor", "budget"],
     ]);
   });
 

@@ -5,14 +5,16 @@ import { useEffect, useRef, useState } from "react";
 import type { Approval } from "../../../src/contract/network/egress.ts";
 import { useLiveEvents } from "../api/live.ts";
 import { useMay } from "../api/me.ts";
-import { approvalsQuery, boxesQuery } from "../api/queries.ts";
+import { approvalsQuery } from "../api/queries.ts";
 import { useKeys } from "../app/keys.ts";
 import { Ago } from "../parts/amount.tsx";
 import { StateBadge } from "../parts/badge.tsx";
+import { visible } from "../parts/visible-text.ts";
 import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
 import { type Scope, closedText, defaultDurationMs } from "./answer-words.ts";
 import { DurationSelect, Question, useAnswer } from "./question.tsx";
-import { type WaitingBox, type WaitingKind, waitingBoxes } from "./waiting.ts";
+import { useWaitingBoxes } from "./use-waiting-boxes.ts";
+import type { WaitingBox, WaitingKind } from "./waiting.ts";
 
 /**
  * SECURITY: a key counts only after its question has been under it this long. A box chooses when it asks, so a
@@ -22,11 +24,10 @@ const readingMs = 700;
 
 export function InboxPage() {
   const approvals = useQuery(approvalsQuery);
-  const boxes = useQuery(boxesQuery);
+  const { waiting, isPending } = useWaitingBoxes();
   const [ttlMs, setTtlMs] = useState<number>(defaultDurationMs);
   const questions = approvals.data ?? [];
-  const waiting = waitingBoxes(boxes.data ?? []);
-  const isLoading = approvals.isPending || boxes.isPending;
+  const isLoading = approvals.isPending || isPending;
   const isEmpty = !isLoading && questions.length + waiting.length === 0;
   return (
     <div className="inbox">
@@ -117,7 +118,8 @@ function ClosedNote() {
   const [closed, setClosed] = useState("");
   useLiveEvents(({ type, box, data }) => {
     if (type !== "approval.answered") return;
-    setClosed(`${box ?? ""}, ${String(data["host"] ?? "")}: ${closedText(String(data["outcome"]))}`);
+    const text = (value: unknown) => (typeof value === "string" ? value : "");
+    setClosed(visible(`${box ?? ""}, ${text(data["host"])}: ${closedText(text(data["outcome"]))}`));
   });
   return (
     <p className="quiet small inbox-closed" role="status">

@@ -133,7 +133,7 @@ export function Question({ approval, ttlMs: common, hasKeys = false }: QuestionP
 
 export function DurationSelect({ ttlMs, onChange }: { ttlMs: number; onChange: (ttlMs: number) => void }) {
   return (
-    <Field label="A yes that lasts, lasts">
+    <Field label="A lasting yes holds for">
       <Select value={ttlMs} onChange={({ target }) => onChange(Number(target.value))}>
         {durations.map(({ ms, label }) => (
           <option key={ms} value={ms}>

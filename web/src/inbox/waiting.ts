@@ -11,22 +11,27 @@ export interface WaitingBox {
   readonly sinceMs: number;
 }
 
-type Facts = BoxSummary & { readonly changedFiles?: number | undefined };
-
 const urgency: readonly WaitingKind[] = ["answer", "budget", "stuck", "failed", "review"];
 
-/** The most urgent first, then whoever has waited longest. */
-export function waitingBoxes(boxes: readonly BoxSummary[]): WaitingBox[] {
+const none: ReadonlySet<string> = new Set();
+
+/** The most urgent first, then whoever has waited longest. `exhausted`: paused boxes whose budget is used up. */
+export function waitingBoxes(
+  boxes: readonly BoxSummary[],
+  exhausted: ReadonlySet<string> = none,
+): WaitingBox[] {
   return boxes
     .flatMap((box) => {
-      const found = waitingOf(box);
+      const found = waitingOf(box, exhausted.has(box.name));
       return found === undefined ? [] : [{ ...found, box, sinceMs: box.sinceMs }];
     })
     .sort((a, b) => urgency.indexOf(a.kind) - urgency.indexOf(b.kind) || a.sinceMs - b.sinceMs);
 }
 
-function waitingOf(box: Facts): Pick<WaitingBox, "kind" | "sentence"> | undefined {
-  const { phase, agentState, verdict, changedFiles = 0 } = box;
+function waitingOf(box: BoxSummary, isExhausted: boolean): Pick<WaitingBox, "kind" | "sentence"> | undefined {
+  const { phase, reason, agentState, verdict, changedFiles = 0 } = box;
+  if (phase === "paused" && isExhausted)
+    return { kind: "budget", sentence: "Its budget is used up, so it is paused until you raise it." };
   if (phase === "running" && agentState === "waiting")
     return { kind: "answer", sentence: "The agent waits for you." };
   if (phase === "running" && agentState === "stuck")
@@ -35,10 +40,12 @@ function waitingOf(box: Facts): Pick<WaitingBox, "kind" | "sentence"> | undefine
   if (phase === "failed") return { kind: "failed", sentence: "The box failed." };
   if (verdict !== undefined && verdict !== "done" && verdict !== "interrupted")
     return { kind: "failed", sentence: `The agent ended: ${verdict.replaceAll("_", " ")}.` };
-  if (changedFiles > 0 && (verdict === "done" || agentState === "done"))
+  const isDone =
+    verdict === "done" || agentState === "done" || (phase === "stopped" && reason === "finished");
+  if (changedFiles > 0 && isDone)
     return {
       kind: "review",
-      sentence: `The agent is done. ${changedFiles} changed ${changedFiles === 1 ? "file waits" : "files wait"} for your review.`,
+      sentence: `It is done: ${changedFiles} changed ${changedFiles === 1 ? "file waits" : "files wait"} for your review.`,
     };
   return undefined;
 }

@@ -35,7 +35,7 @@ export function Basics({
   const name = valueAt(draft.values, ["agent", "name"]);
   return (
     <section className="parts-card new-box-fields" aria-label="The box">
-      <Field label="Agent" hint={agent?.description}>
+      <Field label="Agent" hint={agent?.description ?? "Who works in the box."}>
         <Select
           value={typeof name === "string" ? name : ""}
           onChange={({ target }) => onAgent(target.value === "" ? undefined : target.value)}
@@ -50,11 +50,14 @@ export function Basics({
         </Select>
       </Field>
       {agent === undefined || agent.traps.length === 0 ? null : (
-        <ul className="small quiet new-box-requests">
-          {agent.traps.map((trap) => (
-            <li key={trap}>{trap}</li>
-          ))}
-        </ul>
+        <details className="small quiet">
+          <summary>What surprises people about it</summary>
+          <ul className="new-box-requests">
+            {agent.traps.map((trap) => (
+              <li key={trap}>{trap}</li>
+            ))}
+          </ul>
+        </details>
       )}
       <Field
         label="Project directory"

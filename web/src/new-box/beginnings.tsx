@@ -41,21 +41,19 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
           </Button>
         )}
       </div>
-      {boxes.length === 0 ? null : (
-        <Field
-          label="Like a box that is there"
-          hint="Its agent, runtime, workspace, limits and times. What reaches the host comes from the project's manifest again."
-        >
-          <Select value="" onChange={({ target }) => void copy(target.value)}>
-            <option value="">choose a box</option>
-            {boxes.map(({ name, agent }) => (
-              <option key={name} value={name}>
-                {name} ({agent})
-              </option>
-            ))}
-          </Select>
-        </Field>
-      )}
+      <Field
+        label="Like a box that is there"
+        hint="Its agent, runtime, workspace, limits and times. What reaches the host comes from the project's manifest again."
+      >
+        <Select value="" disabled={boxes.length === 0} onChange={({ target }) => void copy(target.value)}>
+          <option value="">choose a box</option>
+          {boxes.map(({ name, agent }) => (
+            <option key={name} value={name}>
+              {name} ({agent})
+            </option>
+          ))}
+        </Select>
+      </Field>
     </section>
   );
 }

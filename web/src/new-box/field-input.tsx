@@ -4,7 +4,14 @@ import { type Path, formatPath } from "../../../src/contract/manifest/path.ts";
 import { Field, Select, TextArea, TextInput } from "../parts/field.tsx";
 import { ListInput, RecordInput } from "./row-inputs.tsx";
 import { ProblemsContext, fieldId } from "./form-context.ts";
-import { type FormField, type LeafField, emptyOf, optionOf, quickProblem } from "./schema-fields.ts";
+import {
+  type FormField,
+  type LeafField,
+  emptyOf,
+  leafText,
+  optionOf,
+  quickProblem,
+} from "./schema-fields.ts";
 
 export interface FieldInputProps {
   readonly field: FormField;
@@ -66,7 +73,7 @@ export function LeafControl({
     return (
       <Select
         {...rest}
-        value={value === undefined ? "" : String(value)}
+        value={leafText(value)}
         onChange={({ target }) => onChange(readChoice(field.kind, target.value))}
       >
         <option value="">{field.fallback === undefined ? "not set" : `not set (${field.fallback})`}</option>
@@ -78,7 +85,7 @@ export function LeafControl({
       </Select>
     );
   }
-  const shown = value === undefined ? "" : String(value);
+  const shown = leafText(value);
   if (field.kind === "number") {
     return (
       <TextInput
@@ -177,6 +184,13 @@ function UnionInput({ field, path, value, onChange, label, isRequired }: Of<"uni
   const title = label ?? field.title;
   return (
     <div className="new-box-union">
+      <FieldInput
+        field={{ ...chosen, title, hint: field.hint }}
+        path={path}
+        value={value}
+        onChange={onChange}
+        isRequired={isRequired}
+      />
       <Select
         className="new-box-way"
         aria-label={`${title}: how it is written`}
@@ -189,13 +203,6 @@ function UnionInput({ field, path, value, onChange, label, isRequired }: Of<"uni
           </option>
         ))}
       </Select>
-      <FieldInput
-        field={{ ...chosen, title, hint: field.hint }}
-        path={path}
-        value={value}
-        onChange={onChange}
-        isRequired={isRequired}
-      />
     </div>
   );
 }

@@ -42,7 +42,7 @@ export function NewBoxPage() {
         // Another link is another form.
         <Form
           key={JSON.stringify(search)}
-          schema={data.schema as Schema}
+          schema={data.schema}
           choices={data.choices}
           linked={draftOf(search)}
         />

@@ -123,18 +123,18 @@ function patternOf(schema: { readonly pattern?: string } | undefined): RegExp | 
 }
 
 function titleOf(path: Path): string {
-  const key = String(path.findLast((part) => typeof part === "string") ?? "");
+  const key = path.findLast((part) => typeof part === "string") ?? "";
   return key === "" ? "Value" : `${key[0]!.toUpperCase()}${key.slice(1).replaceAll("_", " ")}`;
 }
 
-const fallbackOf = (value: unknown): string | undefined =>
-  value === undefined || (typeof value === "object" && value !== null)
-    ? undefined
-    : typeof value === "boolean"
-      ? value
-        ? "on"
-        : "off"
-      : String(value);
+function fallbackOf(value: unknown): string | undefined {
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return value === undefined || typeof value === "object" ? undefined : leafText(value);
+}
+
+/** What stands in the control of a single value. */
+export const leafText = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 
 /** What a new row of a list or record begins with. */
 export function emptyOf(field: FormField): unknown {

@@ -94,7 +94,7 @@ export function useMaking() {
 
   const report = (step: Step) =>
     setMaking((now) => {
-      if (now.phase !== "working") return now;
+      if (now.phase === "idle") return now;
       const isKnown = now.steps.some(({ key }) => key === step.key);
       const steps = isKnown
         ? now.steps.map((old) => (old.key === step.key ? step : old))
@@ -103,7 +103,8 @@ export function useMaking() {
     });
 
   useLiveEvents((event) => {
-    if (making.phase !== "working" || !isOurs(event, box.current)) return;
+    // The answer can be there before the last events are.
+    if (making.phase === "idle" || !isOurs(event, box.current)) return;
     box.current.name = event.box;
     const title = eventTitles[event.type];
     if (title === undefined) return;

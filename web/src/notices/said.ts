@@ -14,7 +14,7 @@ export async function sayOnce(
   key: string,
   speak: () => void,
   storage: Place = localStorage,
-  locks: Locks = navigator.locks as unknown as Locks,
+  locks: Locks = navigator.locks,
 ): Promise<boolean> {
   return locks.request(place, async () => {
     const said = read(storage);

@@ -62,31 +62,20 @@ export function FileList({ box, dir, entries, current }: FileListProps) {
   );
 }
 
+const icons = { dir: "folder", file: "file", symlink: "link" } as const;
+
 function Name({ box, dir, path, entry }: { box: string; dir: string; path: string; entry: FileEntry }) {
   const name = <Visible text={entry.name} />;
-  switch (entry.kind) {
-    case "dir":
-      return (
-        <Link to="/box/$name/files" params={{ name: box }} search={{ dir: path }}>
-          <Icon name="folder" /> {name}
-        </Link>
-      );
-    case "file":
-      return (
-        <Link to="/box/$name/files" params={{ name: box }} search={{ dir, file: path }}>
-          <Icon name="file" /> {name}
-        </Link>
-      );
-    case "symlink":
-      return (
-        <Link to="/box/$name/files" params={{ name: box }} search={{ dir, file: path }}>
-          <Icon name="link" /> {name}{" "}
-          <span className="quiet">
-            → <Visible text={entry.target ?? ""} />
-          </span>
-        </Link>
-      );
-    case "other":
-      return <span className="quiet">{name} (no file)</span>;
-  }
+  if (entry.kind === "other") return <span className="quiet">{name} (no file)</span>;
+  const search = entry.kind === "dir" ? { dir: path } : { dir, file: path };
+  return (
+    <Link to="/box/$name/files" params={{ name: box }} search={search}>
+      <Icon name={icons[entry.kind]} /> {name}
+      {entry.target === undefined ? null : (
+        <span className="quiet">
+          → <Visible text={entry.target} />
+        </span>
+      )}
+    </Link>
+  );
 }

@@ -59,24 +59,17 @@ export function FileView({ box, path, entry }: FileViewProps) {
 }
 
 function Content({ path, content }: { path: string; content: FileContent }) {
-  switch (content.kind) {
-    case "image":
-      return <Picture name={nameOf(path)} content={content} />;
-    case "binary":
-      return (
-        <Empty title="This file is not text">
-          <p>
-            Download it to open it elsewhere. It comes from the box: be as careful as with any other download.
-          </p>
-        </Empty>
-      );
-    case "text":
-      return content.lines.length === 0 ? (
-        <Empty title="This file is empty" />
-      ) : (
-        <TextView key={path} path={path} lines={content.lines} />
-      );
-  }
+  if (content.kind === "image") return <Picture name={nameOf(path)} content={content} />;
+  if (content.kind === "binary")
+    return (
+      <Empty title="This file is not text">
+        <p>
+          Download it to open it elsewhere. It comes from the box: be as careful as with any other download.
+        </p>
+      </Empty>
+    );
+  if (content.lines.length === 0) return <Empty title="This file is empty" />;
+  return <TextView key={path} path={path} lines={content.lines} />;
 }
 
 /** SECURITY: an address of the page's own memory, with a type of ours: nothing of the box decides what it is taken for. */

@@ -1,5 +1,5 @@
 /** The workspace of a box: look, read, download, upload. The box itself reads and writes; the host opens nothing of it. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { client } from "../api/client.ts";
 import { useMay, useMayOn } from "../api/me.ts";
@@ -7,23 +7,30 @@ import { useBox, useBoxName } from "../box/use-box.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
+import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { FileList } from "./file-list.tsx";
 import { FileView } from "./file-view.tsx";
-import { crumbsOf } from "./place-path.ts";
+import { crumbsOf, dirOf, joinPath } from "./place-path.ts";
 import { Upload } from "./upload.tsx";
+
+/** No event tells of files that come and go in a box. */
+const everyMs = 10_000;
 
 export function FilesPage() {
   const box = useBoxName();
-  const { dir = "", file } = useSearch({ strict: false });
+  const { file, dir = dirOf(file ?? "") } = useSearch({ strict: false });
   const phase = useBox(box).data?.box.state.phase;
   const mayWrite = useMay("work") && useMayOn(box, "work");
   const isRunning = phase === "running";
-  const { data, error, refetch, isFetching } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ["places", box, "tree", dir],
     queryFn: () => client.listFiles(box, dir),
     enabled: isRunning,
+    refetchInterval: everyMs,
   });
+  const all = useQueryClient();
+  const again = useAction(() => all.invalidateQueries({ queryKey: ["places", box] }));
   if (phase !== undefined && !isRunning)
     return (
       <Empty title="The box is not running">
@@ -39,7 +46,7 @@ export function FilesPage() {
       <div className="places-bar">
         <Crumbs box={box} dir={dir} />
         <div className="parts-actions">
-          <Button isBusy={isFetching} onClick={() => void refetch()}>
+          <Button isBusy={again.isBusy} onClick={() => again.run()}>
             <Icon name="restart" /> Look again
           </Button>
           {mayWrite ? <Upload box={box} dir={dir} names={names} /> : null}
@@ -64,7 +71,7 @@ export function FilesPage() {
             key={file}
             box={box}
             path={file}
-            entry={data?.entries.find(({ name }) => file.endsWith(`/${name}`) || file === name)}
+            entry={data?.entries.find(({ name }) => joinPath(dir, name) === file)}
           />
         )}
       </div>

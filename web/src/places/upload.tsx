@@ -91,13 +91,13 @@ async function sendAll(box: string, dir: string, files: readonly File[]): Promis
   }
 }
 
-/** A data address is the one way of the browser's own to base64; what is before the comma is of no use. */
-function base64Of(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).split(",")[1] ?? "");
-    reader.onerror = () =>
-      reject(new AgentBoxError("file.failed", `${file.name} cannot be read: ${reader.error?.message ?? ""}`));
-    reader.readAsDataURL(file);
-  });
+/** In pieces, because a function takes only so many arguments. */
+const pieceBytes = 32_768;
+
+async function base64Of(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += pieceBytes)
+    text += String.fromCharCode(...bytes.subarray(at, at + pieceBytes));
+  return btoa(text);
 }

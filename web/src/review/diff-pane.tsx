@@ -30,15 +30,25 @@ interface DiffPaneProps {
   canComment: boolean;
   moreKeys?: readonly (readonly [string, string])[] | undefined;
   landing: (state: LandingState) => ReactNode;
+  /** What comes between the dangers and the diff. */
+  children: ReactNode;
 }
 
 const none: ReadonlySet<string> = new Set();
 
-export function DiffPane({ review, range, isOutdated, canComment, moreKeys, landing }: DiffPaneProps) {
+export function DiffPane({
+  review,
+  range,
+  isOutdated,
+  canComment,
+  moreKeys,
+  landing,
+  children,
+}: DiffPaneProps) {
   const { box, digest, changes, dangers, checkpoint } = review;
   const layout = useLayout();
-  const reading = useReading();
   const { isViewed, setViewed } = useViewed(box);
+  const reading = useReading(() => changes.filter(isViewed).map(({ path }) => path));
   const comments = useComments(box, () => reading.setForm(undefined));
   const [filter, setFilter] = useState("");
   const [closed, setClosed] = useState(none);
@@ -133,6 +143,7 @@ export function DiffPane({ review, range, isOutdated, canComment, moreKeys, land
           setAccepted(new Set(isAccepted ? [...accepted, kind] : [...accepted].filter((one) => one !== kind)))
         }
       />
+      {children}
       <div className="parts-row review-bar">
         {landing({ accepted, blocked, isMergeOpen, setMergeOpen })}
         {comments.drafts === 0 ? null : (
@@ -194,6 +205,7 @@ export function DiffPane({ review, range, isOutdated, canComment, moreKeys, land
               onArrive={reading.arrive}
               cursor={reading.cursor}
               onFileInSight={reading.setCurrent}
+              filter={filter}
               onStep={(by) => reading.stepLine(rows, by)}
             />
           </div>

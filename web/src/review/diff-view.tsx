@@ -33,6 +33,8 @@ interface DiffViewProps {
   onArrive: () => void;
   cursor: string | undefined;
   onFileInSight: (path: string) => void;
+  /** What the files were filtered by; another selection is read from its beginning. */
+  filter: string;
   /** To the next line or the one before. */
   onStep: (step: 1 | -1) => void;
 }
@@ -50,7 +52,7 @@ const heights = {
 } as const satisfies Record<Row["type"], number>;
 
 export function DiffView(props: DiffViewProps) {
-  const { rows, actions, folded, isViewed, target, onArrive, cursor, onFileInSight, onStep } = props;
+  const { rows, actions, folded, isViewed, target, onArrive, cursor, onFileInSight, onStep, filter } = props;
   const scroller = useRef<HTMLDivElement>(null);
   /** Somebody scrolls; otherwise the view goes where it was told to, and the file is the one it was told. */
   const isByHand = useRef(false);
@@ -79,6 +81,8 @@ export function DiffView(props: DiffViewProps) {
   useEffect(() => {
     if (sight !== undefined && isByHand.current) onFileInSight(sight);
   }, [sight, onFileInSight]);
+
+  useEffect(() => virtualizer.scrollToOffset(0), [filter, virtualizer]);
 
   useEffect(() => {
     if (target === undefined) return;
@@ -113,6 +117,7 @@ export function DiffView(props: DiffViewProps) {
     <div
       ref={scroller}
       className="review-diff"
+      style={{ height: virtualizer.getTotalSize() + 2 }}
       role="region"
       aria-label="Changes"
       tabIndex={0}

@@ -32,7 +32,12 @@ export function FileList({ lines, current, closed, dangerous, isViewed, onOpen, 
     if (index >= 0) virtualizer.scrollToIndex(index, { align: "auto" });
   }, [current, lines, virtualizer]);
   return (
-    <nav ref={scroller} className="review-files" aria-label="Changed files">
+    <nav
+      ref={scroller}
+      className="review-files"
+      style={{ height: virtualizer.getTotalSize() + 2 }}
+      aria-label="Changed files"
+    >
       <ul className="review-files-rows" style={{ height: virtualizer.getTotalSize() }}>
         {virtualizer.getVirtualItems().map(({ index, start }) => {
           const line = lines[index]!;

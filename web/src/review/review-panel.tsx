@@ -86,13 +86,6 @@ function Looked({
   });
   return (
     <>
-      <SessionFacts review={review} />
-      <Checks
-        review={review}
-        canRun={hasScope && mayWork}
-        isRunning={checks.isBusy}
-        onRun={() => checks.run()}
-      />
       <DiffPane
         review={review}
         range={range}
@@ -112,7 +105,15 @@ function Looked({
             onDiscarded={() => onDiscarded?.()}
           />
         )}
-      />
+      >
+        <SessionFacts review={review} />
+        <Checks
+          review={review}
+          canRun={hasScope && mayWork}
+          isRunning={checks.isBusy}
+          onRun={() => checks.run()}
+        />
+      </DiffPane>
       {review.changes.length === 0 ? (
         <Empty title="Nothing has changed">
           <p>The box has the files it began with, or what was merged last.</p>

@@ -1,7 +1,9 @@
 /** A short look at each of several boxes, a few at a time: each costs the daemon a checkpoint. */
 import { useQueries, useQueryClient } from "@tanstack/react-query";
+import type { EventType } from "../../../src/contract/events.ts";
 import type { Review } from "../../../src/contract/review/review.ts";
 import { client } from "../api/client.ts";
+import { useLiveEvents } from "../api/live.ts";
 
 export interface Glance {
   readonly box: string;
@@ -10,10 +12,26 @@ export interface Glance {
 }
 
 const atOnce = 2;
-const keyOf = (box: string) => ["review", box, "glance"];
+const keyOf = (box: string) => ["glance", box];
+
+/** What makes a glance old. Not a discarded box: there is nothing left to look at. */
+const news: ReadonlySet<EventType> = new Set<EventType>([
+  "agent.ended",
+  "check.ended",
+  "review.commented",
+  "review.sent",
+  "work.merged",
+  "work.undone",
+]);
 
 export function useGlances(boxes: readonly string[]): readonly Glance[] {
   const queries = useQueryClient();
+  useLiveEvents(({ type, box, data }) => {
+    // The log tells of an undone merge without a box of its own.
+    const about = box ?? data["box"];
+    if (news.has(type) && typeof about === "string")
+      void queries.invalidateQueries({ queryKey: keyOf(about) });
+  });
   const isOver = (box: string) => (queries.getQueryState(keyOf(box))?.status ?? "pending") !== "pending";
   const waiting = boxes.filter((box) => !isOver(box)).slice(0, atOnce);
   const results = useQueries({

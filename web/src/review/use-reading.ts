@@ -11,12 +11,12 @@ export interface Place {
 
 const isLine = (row: Row) => row.type === "line" || row.type === "pair";
 
-export function useReading() {
+export function useReading(folds: () => Iterable<string>) {
   const [current, setCurrent] = useState<string>();
   const [target, setTarget] = useState<Target>();
   const [cursor, setCursor] = useState<string>();
   const [form, setForm] = useState<Place>();
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set(folds()));
 
   const fold = useCallback(({ path }: Change, isFolded: boolean) => {
     setFolded((now) => {
@@ -36,7 +36,7 @@ export function useReading() {
   const arrive = useCallback(() => setTarget(undefined), []);
 
   return {
-    current: current,
+    current,
     setCurrent,
     target,
     go,

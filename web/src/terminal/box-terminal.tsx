@@ -73,6 +73,7 @@ function RunningBox({ box, hasAgent }: { box: string; hasAgent: boolean }) {
           >
             {session.id}
             {session.state === "ended" ? <span className="quiet small"> ended</span> : null}
+            {session.viewers > 1 ? <span className="quiet small"> {session.viewers} watching</span> : null}
           </Button>
         ))}
         {newShell}

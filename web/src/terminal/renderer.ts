@@ -1,5 +1,6 @@
 import { WebglAddon } from "@xterm/addon-webgl";
 import type { Terminal } from "@xterm/xterm";
+import { takeColoursAsProperties } from "./strict-document.ts";
 
 /** WebGL on the processor is slower than plain elements, and takes the processor away from everything else. */
 const onProcessor = /swiftshader|llvmpipe|softpipe|software|basic render/i;
@@ -17,21 +18,29 @@ function hasGraphics(): boolean {
 
 let isGraphical: boolean | undefined;
 
-/** Draws with the graphics card where there is one; plain elements otherwise, also when the card is lost later. */
-export function chooseRenderer(terminal: Terminal, changed: (renderer: "webgl" | "dom") => void): void {
+function drawWithElements(terminal: Terminal, changed: (renderer: "webgl" | "dom") => void): void {
+  takeColoursAsProperties(terminal);
   changed("dom");
+}
+
+/** Draws with the graphics card where there is one; plain elements otherwise, also when the card is lost later. */
+export function chooseRenderer(
+  terminal: Terminal,
+  { isCompact }: { readonly isCompact: boolean },
+  changed: (renderer: "webgl" | "dom") => void,
+): void {
+  drawWithElements(terminal, changed);
   isGraphical ??= hasGraphics();
-  if (!isGraphical) return;
+  if (isCompact || !isGraphical) return;
   try {
     const addon = new WebglAddon();
     addon.onContextLoss(() => {
       addon.dispose();
-      changed("dom");
+      drawWithElements(terminal, changed);
     });
     terminal.loadAddon(addon);
     changed("webgl");
   } catch {
-    // The elements that it would have replaced are still there.
-    changed("dom");
+    drawWithElements(terminal, changed);
   }
 }

@@ -58,8 +58,7 @@ export class TerminalScreen {
     this.terminal.loadAddon(new WebLinksAddon((_event, url) => events.link(url)));
     withStrictElements(() => this.terminal.open(host));
     const draws = (renderer: string) => void (host.dataset["renderer"] = renderer);
-    if (isCompact) draws("dom");
-    else chooseRenderer(this.terminal, draws);
+    chooseRenderer(this.terminal, { isCompact }, draws);
     onPersonInput(this.terminal, events);
     this.terminal.onTitleChange((title) => events.title(title.slice(0, maxTitle)));
     this.terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event, events));

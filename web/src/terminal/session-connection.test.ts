@@ -99,6 +99,14 @@ test("an end is an end, and so is a refusal that would come again", async () => 
   expect(refused.states).toEqual(["connecting", "refused"]);
 });
 
+test("a large paste goes in pieces that the daemon takes", async () => {
+  const { connection, streams } = ground();
+  await turn();
+  streams[0]!.say({ type: "started" });
+  connection.type("x".repeat(100_000));
+  expect(streams[0]!.sent.map((piece) => piece.length)).toEqual([65_536, 34_464]);
+});
+
 test("a reader sends neither keys nor sizes", async () => {
   const { connection, streams, dropped } = ground({ isReadOnly: true });
   await turn();

@@ -36,6 +36,8 @@ interface Options {
 
 const firstRetryMs = 250;
 const lastRetryMs = 5_000;
+/** A large paste is cut: the daemon refuses messages that are too long. */
+const maxMessageBytes = 64 * 1024;
 const encoder = new TextEncoder();
 
 /**
@@ -63,7 +65,7 @@ export class SessionConnection {
 
   type(text: string): void {
     if (this.#options.isReadOnly) return;
-    if (this.#isLive) this.#stream?.sendData(encoder.encode(text));
+    if (this.#isLive) this.#send(encoder.encode(text));
     else this.#drop(keyCount(text));
   }
 
@@ -96,6 +98,11 @@ export class SessionConnection {
     this.#isLive = false;
     clearTimeout(this.#timer);
     this.#stream?.close();
+  }
+
+  #send(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += maxMessageBytes)
+      this.#stream?.sendData(bytes.subarray(at, at + maxMessageBytes));
   }
 
   #drop(keys: number): void {

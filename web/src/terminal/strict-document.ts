@@ -3,20 +3,37 @@
  * no style attributes from text; xterm writes both. What it draws through this document is taken, so the policy can
  * stay as strict for everything else.
  */
+import type { Terminal } from "@xterm/xterm";
+
 const nonce = (): string => document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
 
 function createElement(name: string, options?: ElementCreationOptions): HTMLElement {
   const element = Document.prototype.createElement.call(document, name, options);
   if (element instanceof HTMLStyleElement) element.nonce = nonce();
-  else if (element instanceof HTMLSpanElement) takeStyleAsProperties(element);
   return element;
 }
 
-/** The attribute's text is refused by the policy; the same through the object model is not. */
-function takeStyleAsProperties(element: HTMLElement): void {
-  element.setAttribute = (name: string, value: string) => {
-    if (name === "style") element.style.cssText = value;
-    else Element.prototype.setAttribute.call(element, name, value);
+/** Parts of xterm that have no public name. */
+interface Internals {
+  readonly _renderService?: {
+    readonly _renderer?: { readonly value?: { readonly _rowFactory?: RowFactory } };
+  };
+}
+
+interface RowFactory {
+  _addStyle?: (element: HTMLElement, style: string) => void;
+}
+
+/**
+ * Colours beyond the palette are written as style attributes, whose text the policy refuses; through the object model
+ * the same is taken. To be called for each new renderer that draws with elements.
+ */
+export function takeColoursAsProperties(terminal: Terminal): void {
+  const { _core: core } = terminal as unknown as { readonly _core: Internals };
+  const rows = core._renderService?._renderer?.value?._rowFactory;
+  if (!rows) return;
+  rows._addStyle = (element, style) => {
+    element.style.cssText += `${style};`;
   };
 }
 

@@ -43,6 +43,10 @@ export function TerminalView({ box, session, readOnly = false, isCompact = false
     event.preventDefault();
     setMenu({ x: event.clientX, y: event.clientY });
   };
+  const showKeys = (isShown: boolean) => {
+    setKeys(isShown);
+    terminal.focus();
+  };
   const closeFind = () => {
     setFinding(false);
     terminal.focus();
@@ -63,7 +67,7 @@ export function TerminalView({ box, session, readOnly = false, isCompact = false
           onReadOnly={setReadOnly}
           onFind={() => setFinding(true)}
           hasKeys={hasKeys}
-          onKeys={setKeys}
+          onKeys={showKeys}
         />
       )}
       {isFinding ? (

@@ -5,7 +5,7 @@ import { withCtrl } from "./key-sequences.ts";
 import { type Paste, preparePaste } from "./paste.ts";
 import { keepFontSize, limitFontSize, readFontSize } from "./preferences.ts";
 import { TerminalScreen } from "./screen.ts";
-import type { ConnectionState, SessionConnection } from "./session-connection.ts";
+import type { ConnectionState, SessionConnection, Size } from "./session-connection.ts";
 
 interface Options {
   readonly box: string;
@@ -44,6 +44,8 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
   const toast = useToast();
   const screen = useRef<TerminalScreen>(undefined);
   const connection = useRef<SessionConnection>(undefined);
+  /** The size that fills the place, as of the last change of either. */
+  const own = useRef<Size>(undefined);
   const ctrl = useRef(false);
   const [state, setState] = useState<ConnectionState>({ phase: "connecting" });
   const [droppedKeys, setDropped] = useState(0);
@@ -59,10 +61,10 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
 
   const copyText = useCallback(
     (text: string) => {
-      const done = () => toast("Copied.", "good");
+      const said = () => toast("Copied.", "good");
       const refused = () => toast("The browser did not let the page copy. Use its own menu.", "bad");
       if (navigator.clipboard === undefined) refused();
-      else void navigator.clipboard.writeText(text).then(done, refused);
+      else void navigator.clipboard.writeText(text).then(said, refused);
     },
     [toast],
   );
@@ -78,12 +80,19 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
   useEffect(() => {
     const place = host.current;
     if (!place) return undefined;
+    // Whoever works in it decides its size; for others it is scaled.
+    const takeOwnSize = () => {
+      const [wanted, now] = [own.current, screen.current?.size];
+      if (isCompact || !wanted || !now) return;
+      if (wanted.cols !== now.cols || wanted.rows !== now.rows) connection.current?.resize(wanted);
+    };
     const made = new TerminalScreen(place, {
       fontSize: isCompact ? 12 : readFontSize(),
       isCompact,
       isReadOnly: true,
       events: {
         typed(text) {
+          takeOwnSize();
           connection.current?.type(ctrl.current ? withCtrl(text) : text);
           if (ctrl.current) holdCtrl(false);
         },
@@ -94,17 +103,12 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
       },
     });
     screen.current = made;
-    const takeOwnSize = () => {
-      const own = made.ownSize;
-      const isOther = own.cols !== made.size.cols || own.rows !== made.size.rows;
-      // Whoever works in it decides its size; for others it is scaled.
-      if (!isCompact && isOther) connection.current?.resize(own);
-    };
     let timer: ReturnType<typeof setTimeout> | undefined;
     const observer = new ResizeObserver(() => {
       clearTimeout(timer);
       timer = setTimeout(() => {
         made.layout();
+        own.current = made.ownSize;
         takeOwnSize();
       }, resizeQuietMs);
     });
@@ -159,8 +163,8 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
       const size = limitFontSize(readFontSize() + by);
       keepFontSize(size);
       screen.current?.setFontSize(size);
-      const own = screen.current?.ownSize;
-      if (own) connection.current?.resize(own);
+      own.current = screen.current?.ownSize;
+      if (own.current) connection.current?.resize(own.current);
     },
     copy() {
       const selected = screen.current?.terminal.getSelection() ?? "";

@@ -1,7 +1,7 @@
 /** What a person does with a list of boxes, each timed in the page itself: from the key to the picture after it. */
 import type { Page } from "playwright-core";
-import { type TestBrowser, type TestPage, signedInPage } from "./browser.ts";
-import type { TestDaemon } from "./daemon.ts";
+import { type TestBrowser, type TestPage, signedInPage } from "../support/browser.ts";
+import type { TestDaemon } from "../support/daemon.ts";
 
 export async function openFleet(
   browser: TestBrowser,

@@ -1,0 +1,135 @@
+import { type FormEvent, useRef, useState } from "react";
+import type { RouteBodyInput } from "../../../src/contract/api/routes.ts";
+import { client } from "../api/client.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Field, Select, TextArea, TextInput } from "../parts/field.tsx";
+import { ErrorNote } from "../parts/note.tsx";
+import { type ValueField, takeValue } from "./secret-value.ts";
+import { useSending } from "./use-sending.ts";
+import { ValueInput } from "./value-input.tsx";
+
+type Body = RouteBodyInput<"addSecret">;
+type Kind = NonNullable<Body["kind"]>;
+type SourceKind = NonNullable<Body["source"]>["kind"];
+
+const kinds: Readonly<Record<Exclude<Kind, "oauth">, string>> = {
+  text: "a token or password",
+  "ssh-key": "a private key for SSH",
+  aws: "an AWS key, as JSON",
+};
+const sources: Readonly<Record<SourceKind, string>> = {
+  stored: "here, encrypted",
+  env: "in a variable of the daemon's environment",
+  file: "in a file of the host",
+  command: "what a command of the host prints",
+};
+
+const placeLabels: Readonly<Record<Exclude<SourceKind, "stored">, string>> = {
+  env: "Variable",
+  file: "File",
+  command: "Command, one word a line",
+};
+
+function sourceOf(kind: SourceKind, place: string): NonNullable<Body["source"]> {
+  if (kind === "env") return { kind, variable: place.trim() };
+  if (kind === "file") return { kind, path: place.trim() };
+  if (kind === "command") return { kind, argv: place.split("\n").filter((word) => word !== "") };
+  return { kind: "stored" };
+}
+
+export function AddSecret() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind="primary" onClick={() => setOpen(true)}>
+        Add a secret
+      </Button>
+      <Dialog title="Add a secret" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <AddForm onDone={() => setOpen(false)} />
+      </Dialog>
+    </>
+  );
+}
+
+function AddForm({ onDone }: { onDone: () => void }) {
+  const [name, setName] = useState("");
+  const [kind, setKind] = useState<keyof typeof kinds>("text");
+  const [source, setSource] = useState<SourceKind>("stored");
+  const [place, setPlace] = useState("");
+  const [note, setNote] = useState("");
+  const value = useRef<ValueField>(null);
+  const { send, isBusy, error } = useSending();
+  const add = async (event: FormEvent) => {
+    event.preventDefault();
+    const isDone = await send(
+      () =>
+        client.addSecret({
+          name: name.trim(),
+          kind,
+          source: sourceOf(source, place),
+          ...(note === "" ? {} : { note }),
+          ...(source === "stored" ? { value: takeValue(value.current) } : {}),
+        }),
+      `Kept ${name.trim()}.`,
+    );
+    if (isDone) onDone();
+  };
+  return (
+    <form className="parts-stack" onSubmit={(event) => void add(event)}>
+      <Field label="Name" hint="Lower-case words, such as github. The manifest asks for it by this name.">
+        <TextInput value={name} onChange={({ target }) => setName(target.value)} required />
+      </Field>
+      <Field label="What it is">
+        <Select value={kind} onChange={({ target }) => setKind(target.value as keyof typeof kinds)}>
+          {Object.entries(kinds).map(([key, words]) => (
+            <option key={key} value={key}>
+              {words}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="Where its value is kept">
+        <Select value={source} onChange={({ target }) => setSource(target.value as SourceKind)}>
+          {Object.entries(sources).map(([key, words]) => (
+            <option key={key} value={key}>
+              {words}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      {source === "stored" ? (
+        <ValueInput
+          label="Value"
+          hint="Sent once. Nobody can read it back, here or anywhere."
+          isLong={kind !== "text"}
+          field={value}
+        />
+      ) : (
+        <Field label={placeLabels[source]}>
+          {source === "command" ? (
+            <TextArea value={place} onChange={({ target }) => setPlace(target.value)} />
+          ) : (
+            <TextInput className="mono" value={place} onChange={({ target }) => setPlace(target.value)} />
+          )}
+        </Field>
+      )}
+      <Field label="Note" hint="What it is for. Everybody who sees the vault sees it.">
+        <TextInput value={note} onChange={({ target }) => setNote(target.value)} />
+      </Field>
+      {error === undefined ? null : (
+        <>
+          <ErrorNote error={error} />
+          {source === "stored" ? (
+            <p className="small quiet">The value is gone from this page; type it again.</p>
+          ) : null}
+        </>
+      )}
+      <div className="parts-actions">
+        <Button type="submit" kind="primary" isBusy={isBusy} disabled={name.trim() === ""}>
+          Keep it
+        </Button>
+      </div>
+    </form>
+  );
+}
