@@ -1,10 +1,26 @@
 import { describe, expect, it } from "vitest";
 import type { Sight } from "../core/access/sight.ts";
+import { accessHandlers } from "./access-handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 
 const sight = (isOfHost: boolean): Sight =>
   ({ isOfHost, principal: { kind: "person" }, roleOn: async () => "own" }) as unknown as Sight;
+
+it.each([
+  ["the owner", { kind: "owner" }, true],
+  ["an admin", { kind: "person", isAdmin: true }, false],
+  ["a token of the owner", { kind: "token", of: { kind: "owner" } }, false],
+])("a one-time link of the owner, asked for by %s", async (_, principal, isAllowed) => {
+  const core = { access: { createLink: () => ({ code: "c", expiresAtMs: 1 }) } };
+  const web = { url: "http://127.0.0.1:1", ensure: async () => undefined };
+  const link = accessHandlers.openLink({
+    deps: { core, web },
+    access: { principal, isOfHost: true },
+  } as never);
+  if (isAllowed) expect(await link).toMatchObject({ url: "http://127.0.0.1:1/#link=c" });
+  else await expect(link).rejects.toMatchObject({ code: "access.forbidden" });
+});
 
 describe("what a member cannot do with a box of their own", () => {
   it("is saying yes for it: a no is theirs, a yes is the host's", async () => {

@@ -32,7 +32,7 @@ describeUnless(noBrowser)("the network page", () => {
         const { page } = view;
         const hosts = page.getByRole("region", { name: "Hosts" });
         await hosts.getByRole("row").filter({ hasText: "api.test:80" }).waitFor();
-        await hosts.getByText(/[1-9] denials/).waitFor();
+        await hosts.getByText(/[1-9] denial/).waitFor();
         const denial = page
           .getByRole("region", { name: "Denials" })
           .getByRole("row")

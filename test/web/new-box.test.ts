@@ -1,6 +1,6 @@
 /** The form for a new box, in a real browser: what it shows comes from schemas, and what it prints does the same. */
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
@@ -39,7 +39,11 @@ describeUnless(noBrowser)("the form for a new box", () => {
     });
     afterAll(() => browser?.[Symbol.asyncDispose]());
     const onForm = async (search = "") => {
-      const view = await signedInPage(browser, ground.daemon, { path: `/new${search}` });
+      const view = await signedInPage(browser, ground.daemon, {
+        path: `/new${search}`,
+        // The browser's own words for an answer that a test wants.
+        expected: [/the server responded with a status of 4/],
+      });
       await settled(view.page);
       return view;
     };
@@ -160,6 +164,31 @@ describeUnless(noBrowser)("the form for a new box", () => {
       expect((await ground.daemon.client.listBoxes()).length).toBe(before);
       const { events } = await ground.daemon.client.listEvents({ after: lastId, limit: 100 });
       expect(events.filter(({ type }) => type.startsWith("box."))).toEqual([]);
+    });
+
+    it("installs an agent that is missing first, and says why it could not", async () => {
+      const file = join(ground.daemon.home, "agents", "absentbot.toml");
+      const text = readFileSync(join(ground.daemon.home, "agents", "notebot.toml"), "utf8");
+      writeFileSync(
+        file,
+        text.replace('name = "notebot"', 'name = "absentbot"').replace("Notebot", "Absentbot"),
+      );
+      const { uid, gid } = statSync(ground.daemon.home);
+      chownSync(file, uid, gid);
+      const before = (await ground.daemon.client.listBoxes()).length;
+      await using view = await onForm();
+      const { page } = view;
+      await page.getByLabel("Agent", { exact: true }).selectOption("absentbot");
+      await page.getByText("Its agent is installed first.").waitFor();
+      await becomesTrue("it can be made", () => createButton(page).isEnabled());
+      await createButton(page).click();
+      await page.getByRole("heading", { name: "The box was not made" }).waitFor({ timeout: 60_000 });
+      const progress = page.getByRole("region", { name: "Progress" });
+      await progress.getByText("Installing absentbot").waitFor();
+      await progress.getByRole("alert").waitFor();
+      expect((await ground.daemon.client.listBoxes()).length).toBe(before);
+      await page.getByRole("button", { name: "Back to the form" }).click();
+      expect(await page.getByLabel("Agent", { exact: true }).inputValue()).toBe("absentbot");
     });
 
     it("begins with a preset, a box that is there, or what was asked for last time", async () => {

@@ -21,6 +21,11 @@ describeUnless(noBrowser)("the review page", () => {
   const open = (box: string, options = {}) =>
     signedInPage(browser, daemon, { path: `/box/${box}/review`, ...options });
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+  const fileNames = (page: Page) => page.locator(".review-files-name").allTextContents();
+  const labelOf = async (page: Page, name: string): Promise<string> => {
+    const options = await page.getByLabel("From").locator("option").allTextContents();
+    return options.find((option) => option.startsWith(name)) ?? name;
+  };
   const changes = (page: Page) => page.getByRole("region", { name: "Changes" });
 
   it("keeps dangerous work from landing until each kind is looked at; then merges and undoes it", async () => {
@@ -132,6 +137,53 @@ describeUnless(noBrowser)("the review page", () => {
       async () => (await daemon.client.listComments("talked"))[0]?.state === "resolved",
     );
     await button(page, "Send 1 comment").waitFor();
+  });
+
+  it("runs checks in a fresh box, lands nothing before they pass, and compares checkpoints", async () => {
+    const project = await makeProject(daemon);
+    const check = [{ name: "works", command: "echo looked around; test -e good.txt" }];
+    await working(daemon, project, "checked", "echo one > a.txt", { check });
+    await daemon.client.takeCheckpoint("checked", { name: "early" });
+    await using opened = await open("checked", { expected: [/the server responded with a status of 4/] });
+    const { page } = opened;
+    const checks = page.getByRole("region", { name: "Checks" });
+    await checks.getByText("not run on this state").waitFor();
+    await button(page, "Merge").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Checks that have not passed on this state: works.").waitFor();
+    expect(await dialog.getByRole("button", { name: "Merge", exact: true }).isDisabled()).toBe(true);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await button(page, "Run checks").click();
+    await checks.getByText(/^failed/).waitFor();
+    await checks.getByText("looked around").waitFor();
+
+    await runIn(daemon, "checked", "echo two > good.txt");
+    await button(page, "Look again").click();
+    await changes(page).getByText("two").first().waitFor();
+    await button(page, "Run checks").click();
+    await checks.getByText(/^passed/).waitFor();
+
+    // Since a checkpoint: less to read, and nothing that could land unread.
+    await page.getByLabel("From").selectOption({ label: await labelOf(page, "early") });
+    await becomesTrue(
+      "only the new file is listed",
+      async () => (await fileNames(page)).join() === "good.txt",
+    );
+    await page.getByText("To land it, look at all of it.").waitFor();
+    expect(await button(page, "Merge").isDisabled()).toBe(true);
+    await page.getByLabel("From").selectOption("");
+    await becomesTrue(
+      "all files are listed",
+      async () => (await fileNames(page)).join() === "a.txt,good.txt",
+    );
+    // A project without a remote: the daemon's words, and nothing else happens.
+    await button(page, "Pull request").click();
+    await dialog.getByRole("button", { name: "Push and open" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.keyboard.press("m");
+    await dialog.getByRole("button", { name: "Merge", exact: true }).click();
+    await page.getByText("Merged 2 files of checked into main.").waitFor();
   });
 
   it("shows the same lines side by side and one below the other, and remembers which", async () => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Route, none } from "./route.ts";
 
 /** What one upload may hold; larger things are for `agentbox cp`. */
-export const maxUploadBytes = 1_500_000;
+const maxUploadBytes = 1_500_000;
 
 const path = z.string().max(4096).describe("Below the workspace, such as src/app.ts.");
 

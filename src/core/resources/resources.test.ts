@@ -142,6 +142,7 @@ it("has no samples of a box that is down, of an earlier one of the name, or that
   await settle();
   expect(resources.sparks(boxes[0]!)!.cpu).toHaveLength(1);
   live.clear();
+  expect(resources.sparks(boxes[0]!)).toBeUndefined();
   clock.step(4_000);
   await settle();
   expect((await resources.answer(boxes[0]!)).samples).toEqual([]);

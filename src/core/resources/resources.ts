@@ -148,7 +148,8 @@ export class Resources {
 
   #find({ name, incarnation }: Pick<Box, "name" | "incarnation">): Watched | undefined {
     const watched = this.#watched.get(name);
-    return watched?.incarnation === incarnation ? watched : undefined;
+    // What a box used before it was stopped is not what it uses.
+    return watched?.incarnation === incarnation && this.#isLive({ name, incarnation }) ? watched : undefined;
   }
 
   #isLive({ name, incarnation }: Pick<Box, "name" | "incarnation">): boolean {

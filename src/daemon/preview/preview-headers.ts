@@ -44,7 +44,7 @@ const notFromBox = new Set([
  * SECURITY: a box without a way out must not get one through the browser of the person who looks at it. What the page itself
  * loads comes from its own port only; a policy that the box sets besides can only narrow that.
  */
-export const previewPolicy = (target: PreviewTarget, webPort: number): string =>
+const previewPolicy = (target: PreviewTarget, webPort: number): string =>
   [
     "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:",
     `connect-src 'self' ${previewOrigin(target, webPort).replace("http:", "ws:")} data: blob:`,

@@ -205,7 +205,7 @@ const notYours = (place?: PreviewTarget): AgentBoxError =>
     hint: `Open it from the dashboard${place ? `, or with: agentbox preview ${place.box} ${place.port}` : ""}`,
   });
 
-export function cookiesOf(request: IncomingMessage, name: string): string[] {
+function cookiesOf(request: IncomingMessage, name: string): string[] {
   return (request.headers.cookie ?? "")
     .split(";")
     .map((pair) => pair.trim())

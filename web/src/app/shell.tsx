@@ -11,6 +11,7 @@ import { boxWord } from "../parts/badge.tsx";
 import { IconButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Kbd } from "../parts/note.tsx";
+import { useArrival } from "./arrival.ts";
 import { Palette } from "./palette.tsx";
 import { chooseTheme, useTheme } from "./theme.ts";
 
@@ -102,6 +103,7 @@ function ConnectionNote() {
 export function Shell({ children }: { children: ReactNode }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const isArrived = useArrival();
   const theme = useTheme();
   const me = useMe();
   const next = theme === "dark" ? "light" : "dark";
@@ -134,7 +136,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <div className={`app-side ${isMenuOpen ? "app-side-open" : ""}`}>
         <Navigation onGo={() => setMenuOpen(false)} />
       </div>
-      <main id="content" className="app-main" tabIndex={-1}>
+      <main id="content" className={`app-main ${isArrived ? "" : "app-arriving"}`} tabIndex={-1}>
         {children}
       </main>
       <Palette isOpen={isPaletteOpen} setOpen={setPaletteOpen} />

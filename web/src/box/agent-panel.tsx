@@ -19,12 +19,12 @@ export function AgentPanel({ box }: { box: Box }) {
   const canWork = useMayOn(name, "work") && useMay("work");
   if (!run)
     return (
-      <Panel title="Agent">
+      <Panel title="Agent" className="box-agent">
         <p className="quiet">This box runs commands; no agent has been started in it.</p>
       </Panel>
     );
   return (
-    <Panel title="Agent">
+    <Panel title="Agent" className="box-agent">
       <p className="parts-row">
         <StateBadge box={stateFacts(box)} />
         <span className="quiet">

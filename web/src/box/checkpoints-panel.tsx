@@ -11,6 +11,7 @@ import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { Panel } from "./panel.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 interface CheckpointsProps {
   readonly name: string;
@@ -56,8 +57,8 @@ export function CheckpointsPanel({ name, isOwn, canWork }: CheckpointsProps) {
         </form>
       ) : null}
       {data && data.length > 0 ? (
-        <div className="table-scroll">
-          <table className="table">
+        <TableScroll>
+          <table className="table box-stacked">
             <thead>
               <tr>
                 <th scope="col">Checkpoint</th>
@@ -79,7 +80,7 @@ export function CheckpointsPanel({ name, isOwn, canWork }: CheckpointsProps) {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       ) : null}
       {forked === undefined ? null : (
         <ForkDialog name={name} checkpoint={forked} onClose={() => setForked(undefined)} />

@@ -3,7 +3,12 @@ import { Badge } from "../parts/badge.tsx";
 import { Visible } from "../parts/visible.tsx";
 import type { TimelineRow } from "./event-words.ts";
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
 
 export const EventRow = memo(function EventRow({ row: { event, line, count } }: { row: TimelineRow }) {
   const date = new Date(event.atMs);

@@ -215,7 +215,19 @@ const words: Readonly<Partial<Record<BoxEvent["type"], (data: Data) => EventLine
   "box.stopped": ({ reason, exitCode }) => line("box", "Stopped", stopText(reason, exitCode)),
   "box.died": ({ reason, exitCode }) => line("box", "Died", stopText(reason, exitCode), "bad"),
   "box.moved": ({ from, to }) => line("box", "Moved", `from ${text(from)} to ${text(to)}`),
-  "boot.sealed": () => line("box", "Everything its manifest promises is there", "", "good"),
+  "box.prepared": () => line("box", "Prepared"),
+  "box.starting": () => line("box", "Starting"),
+  "box.stopping": ({ reason }) => line("box", "Stopping", stopText(reason, undefined)),
+  "box.paused": () => line("box", "Paused"),
+  "box.resumed": () => line("box", "Goes on"),
+  "box.adopted": () => line("box", "Found again", "after the daemon started"),
+  "boot.started": ({ runtime }) => line("box", "Boots", text(runtime)),
+  "boot.sealed": () => line("box", "Ready", "Everything its manifest promises is there.", "good"),
+  "link.connected": () => line("box", "Supervisor connected"),
+  "link.lost": () => line("box", "Supervisor lost", "", "warn"),
+  "session.started": ({ session }) => line("box", "Session started", text(session)),
+  "session.ended": ({ session, exitCode }) =>
+    line("box", "Session ended", `${text(session)}${stopText("", exitCode)}`),
   "service.changed": ({ service, state, message }) =>
     line(
       "box",

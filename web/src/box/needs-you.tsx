@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Box } from "../../../src/contract/box.ts";
 import { approvalsQuery } from "../api/queries.ts";
 import { Question } from "../inbox/question.tsx";
+import { useReading } from "../inbox/reading.ts";
 import { useWaitingBoxes } from "../inbox/use-waiting-boxes.ts";
 import { Panel } from "./panel.tsx";
 
@@ -10,6 +11,7 @@ import { Panel } from "./panel.tsx";
 export function NeedsYou({ box: { name } }: { box: Box }) {
   const questions = (useQuery(approvalsQuery).data ?? []).filter(({ box }) => box === name);
   const waiting = useWaitingBoxes().waiting.filter(({ box }) => box.name === name);
+  const isRead = useReading(questions);
   if (questions.length === 0 && waiting.length === 0) return null;
   return (
     <Panel title="Needs you" className="box-needs">
@@ -29,7 +31,7 @@ export function NeedsYou({ box: { name } }: { box: Box }) {
         </p>
       ))}
       {questions.map((approval) => (
-        <Question key={approval.id} approval={approval} />
+        <Question key={approval.id} approval={approval} isRead={isRead} />
       ))}
     </Panel>
   );

@@ -8,6 +8,7 @@ import { client } from "../api/client.ts";
 import { useMay, useMayOn } from "../api/me.ts";
 import { approvalsQuery } from "../api/queries.ts";
 import { Question } from "../inbox/question.tsx";
+import { useReading } from "../inbox/reading.ts";
 import { Ago, Bytes } from "../parts/amount.tsx";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote, Skeleton } from "../parts/note.tsx";
@@ -18,6 +19,9 @@ import { type Asked, ExplainPanel } from "./explain-panel.tsx";
 import { Panel } from "./panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
 import { useBox, useBoxName } from "./use-box.ts";
+import { TableScroll } from "../parts/table-scroll.tsx";
+
+const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 const shownDenials = 100;
 /** Bytes are counted without an event for each. */
@@ -37,6 +41,7 @@ function Network({ box }: { box: Box }) {
   const [asked, setAsked] = useState<Asked>();
   const mayAllow = useMayOn(name, "own") && useMay("approve");
   const questions = (useQuery(approvalsQuery).data ?? []).filter((one) => one.box === name);
+  const isRead = useReading(questions);
   const actions = {
     onAllow: mayAllow ? setAllowing : undefined,
     onWhy: ({ host, port, path = "", method = "GET" }: Target) =>
@@ -47,7 +52,7 @@ function Network({ box }: { box: Box }) {
       {questions.length === 0 ? null : (
         <Panel title="Asks now" className="box-needs">
           {questions.map((approval) => (
-            <Question key={approval.id} approval={approval} />
+            <Question key={approval.id} approval={approval} isRead={isRead} />
           ))}
         </Panel>
       )}
@@ -105,13 +110,14 @@ function Hosts({ name, ...actions }: Actions & { name: string }) {
       {!data && !error ? <Skeleton height={120} /> : null}
       {data ? (
         <p className="quiet">
-          {data.hosts.length} hosts, {data.requests} requests, {data.denials} denials,{" "}
-          <Bytes n={data.bytesOut} /> sent, <Bytes n={data.bytesIn} /> received
+          {plural(data.hosts.length, "host")}, {plural(data.requests, "request")},{" "}
+          {plural(data.denials, "denial")}, <Bytes n={data.bytesOut} /> sent, <Bytes n={data.bytesIn} />{" "}
+          received
         </p>
       ) : null}
       {data && data.hosts.length > 0 ? (
-        <div className="table-scroll">
-          <table className="table">
+        <TableScroll>
+          <table className="table box-stacked">
             <thead>
               <tr>
                 <th scope="col">Host</th>
@@ -131,7 +137,7 @@ function Hosts({ name, ...actions }: Actions & { name: string }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       ) : null}
     </Panel>
   );
@@ -153,18 +159,20 @@ function HostRow({ host, ...actions }: Actions & { host: HostSummary }) {
           </div>
         ))}
       </td>
-      <td className="number">{requests}</td>
-      <td className="number">
+      <td className="number" data-label="Requests">
+        {requests}
+      </td>
+      <td className="number" data-label="Denials">
         {denials}
         {denials > 0 ? <div className="quiet small">{reasonText(lastReason)}</div> : null}
       </td>
-      <td className="number">
+      <td className="number" data-label="Sent">
         <Bytes n={bytesOut} />
       </td>
-      <td className="number">
+      <td className="number" data-label="Received">
         <Bytes n={bytesIn} />
       </td>
-      <td>
+      <td data-label="Last">
         <Ago atMs={lastAtMs} />
       </td>
       <td>
@@ -192,8 +200,8 @@ function Denials({ box: { name, incarnation }, ...actions }: Actions & { box: Bo
       {!data && !error ? <Skeleton height={120} /> : null}
       {data && denials.length === 0 ? <p className="quiet">Nothing was denied.</p> : null}
       {denials.length === 0 ? null : (
-        <div className="table-scroll">
-          <table className="table">
+        <TableScroll>
+          <table className="table box-stacked">
             <thead>
               <tr>
                 <th scope="col">When</th>
@@ -210,7 +218,7 @@ function Denials({ box: { name, incarnation }, ...actions }: Actions & { box: Bo
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       )}
     </Panel>
   );

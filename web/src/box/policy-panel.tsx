@@ -6,6 +6,7 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { Visible } from "../parts/visible.tsx";
 import { Panel } from "./panel.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 const tones: Readonly<Record<string, Tone>> = { allow: "good", ask: "warn", deny: "bad", bound: "info" };
 
@@ -20,8 +21,8 @@ export function PolicyPanel({ name }: { name: string }) {
       {error ? <ErrorNote error={error} /> : null}
       {!data && !error ? <Skeleton height={120} /> : null}
       {data ? (
-        <div className="table-scroll">
-          <table className="table">
+        <TableScroll>
+          <table className="table box-stacked">
             <thead>
               <tr>
                 <th scope="col">Verdict</th>
@@ -49,7 +50,7 @@ export function PolicyPanel({ name }: { name: string }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableScroll>
       ) : null}
       <Learned name={name} />
     </Panel>

@@ -7,6 +7,7 @@ import { Empty, ErrorNote, Skeleton } from "../parts/note.tsx";
 import { Chart } from "./chart.tsx";
 import { Panel } from "./panel.tsx";
 import { useBoxName } from "./use-box.ts";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 const everyMs = 3_000;
 
@@ -21,7 +22,7 @@ const measures: readonly Measure[] = [
   {
     title: "Processor",
     pick: ({ cpuPercent }) => cpuPercent,
-    format: (value) => `${Math.round(value)} %`,
+    format: (value) => `${value < 10 ? value.toFixed(1) : Math.round(value)} %`,
     limit: ({ cpus }) => (cpus === undefined ? undefined : cpus * 100),
   },
   {
@@ -85,10 +86,15 @@ function MeasureChart({ answer, measure }: { answer: ResourcesAnswer; measure: M
   );
 }
 
+const meanOf = (values: readonly number[]): number => {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return mean < 10 ? Math.round(mean * 10) / 10 : Math.round(mean);
+};
+
 /** The same in numbers, for who cannot see lines. */
 function Summary({ answer }: { answer: ResourcesAnswer }) {
   return (
-    <div className="table-scroll">
+    <TableScroll>
       <table className="table">
         <caption className="visually-hidden">What the box has used lately</caption>
         <thead>
@@ -110,9 +116,7 @@ function Summary({ answer }: { answer: ResourcesAnswer }) {
               <tr key={title}>
                 <th scope="row">{title}</th>
                 <td className="number">{format(values.at(-1) ?? 0)}</td>
-                <td className="number">
-                  {format(Math.round(values.reduce((sum, value) => sum + value, 0) / values.length))}
-                </td>
+                <td className="number">{format(meanOf(values))}</td>
                 <td className="number">{format(Math.max(...values))}</td>
                 <td className="number">{limit === undefined ? "none" : format(limit)}</td>
               </tr>
@@ -120,6 +124,6 @@ function Summary({ answer }: { answer: ResourcesAnswer }) {
           })}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }

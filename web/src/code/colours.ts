@@ -105,7 +105,7 @@ export function loadHighlighter(language: Language): Promise<Highlighter> {
 
 async function open(language: Language): Promise<Highlighter> {
   core ??= import("highlight.js/lib/core").then(({ default: highlighter }) => {
-    highlighter.configure({ __emitter: TokenCollector as never });
+    highlighter.configure({ __emitter: TokenCollector });
     return highlighter;
   });
   const [highlighter, grammar] = await Promise.all([core, grammars[language]()]);

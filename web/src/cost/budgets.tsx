@@ -9,6 +9,7 @@ import { Ago } from "../parts/amount.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { formatCount, formatMoney } from "../parts/format.ts";
 import { Skeleton } from "../parts/note.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 /** Each costs a question; those who have spent most are the ones a limit is about. */
 const mostBoxes = 30;
@@ -151,7 +152,7 @@ function BudgetLog() {
   if (events === undefined) return <Skeleton height={80} label="Loading what happened" />;
   if (events.length === 0) return <p className="quiet">No limit has been reached yet.</p>;
   return (
-    <div className="table-scroll">
+    <TableScroll>
       <table className="table">
         <caption className="visually-hidden">What happened to budgets, the newest first</caption>
         <tbody>
@@ -172,6 +173,6 @@ function BudgetLog() {
           })}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }

@@ -4,6 +4,7 @@ import type { UsageAnswer } from "../../../src/contract/api/schemas.ts";
 import { Count, Money } from "../parts/amount.tsx";
 import { Visible } from "../parts/visible.tsx";
 import { type Measure, amountOf } from "./day-chart.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 type Group = UsageAnswer["groups"][number];
 export type By = "box" | "agent" | "project" | "model" | "day";
@@ -38,7 +39,7 @@ interface TotalsTableProps {
 export function TotalsTable({ by, groups, measure, caption, boxes }: TotalsTableProps) {
   const greatest = Math.max(1, ...groups.map(({ totals }) => amountOf(totals, measure)));
   return (
-    <div className="table-scroll">
+    <TableScroll>
       <table className="table cost-table">
         <caption className="visually-hidden">{caption}</caption>
         <thead>
@@ -100,6 +101,6 @@ export function TotalsTable({ by, groups, measure, caption, boxes }: TotalsTable
       {groups.length > most ? (
         <p className="quiet small cost-more">{groups.length - most} more are in the CSV.</p>
       ) : null}
-    </div>
+    </TableScroll>
   );
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
 import { answerOf, closedText, durationLabel, meaningOf } from "./answer-words.ts";
+import { Reading, readingMs } from "./reading.ts";
 import { waitingBoxes } from "./waiting.ts";
 
 const box = (name: string, more: Partial<BoxSummary> & { changedFiles?: number }): BoxSummary => ({
@@ -91,5 +92,33 @@ describe("an answer", () => {
     expect(closedText("timed_out")).toContain("Nobody answered");
     expect(closedText("something new")).toBe("Answered elsewhere.");
     expect(durationLabel(90_000)).toBe("1m30s");
+  });
+});
+
+describe("questions that have just changed", () => {
+  const [one, two] = [
+    { id: 1, digest: "sha256:1" },
+    { id: 2, digest: "sha256:2" },
+  ];
+
+  it("cannot be answered before they could be read, and can be after", () => {
+    const reading = new Reading();
+    reading.see([one], 1_000);
+    expect(reading.leftMs(1_000)).toBe(readingMs);
+    expect(reading.leftMs(1_000 + readingMs)).toBe(0);
+    // Seen again is not changed.
+    reading.see([{ ...one }], 5_000);
+    expect(reading.leftMs(5_000)).toBe(0);
+  });
+
+  it.each([
+    ["another comes", [one, two]],
+    ["one goes and another stands in its place", [two]],
+    ["the same number asks something else", [{ id: 1, digest: "sha256:other" }]],
+  ])("count anew when %s", (_, next) => {
+    const reading = new Reading();
+    reading.see([one], 0);
+    reading.see(next, 10_000);
+    expect(reading.leftMs(10_001)).toBeGreaterThan(0);
   });
 });

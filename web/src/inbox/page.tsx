@@ -13,14 +13,9 @@ import { visible } from "../parts/visible-text.ts";
 import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
 import { type Scope, closedText, defaultDurationMs } from "./answer-words.ts";
 import { DurationSelect, Question, useAnswer } from "./question.tsx";
+import { useReading } from "./reading.ts";
 import { useWaitingBoxes } from "./use-waiting-boxes.ts";
 import type { WaitingBox, WaitingKind } from "./waiting.ts";
-
-/**
- * SECURITY: a key counts only after its question has been under it this long. A box chooses when it asks, so a
- * question must not slip under a key that was meant for the one before.
- */
-const readingMs = 700;
 
 export function InboxPage() {
   const approvals = useQuery(approvalsQuery);
@@ -66,17 +61,16 @@ function Questions({ questions, ttlMs }: { questions: readonly Approval[]; ttlMs
   const current = questions[index];
   const { answer, isBusy } = useAnswer(ttlMs);
   const mayAnswer = useMay("approve");
-  const shownAt = useRef(0);
+  const isRead = useReading(questions);
   const items = useRef(new Map<number, HTMLLIElement>());
   const currentId = current?.id;
   useEffect(() => {
-    shownAt.current = performance.now();
     if (currentId !== undefined) items.current.get(currentId)?.scrollIntoView({ block: "nearest" });
   }, [currentId]);
   const move = (by: number) =>
     setChosen(questions[Math.min(questions.length - 1, Math.max(0, index + by))]?.id);
   const press = (choice: Scope | "deny") => {
-    if (!current || !mayAnswer || isBusy || performance.now() - shownAt.current < readingMs) return;
+    if (!current || !mayAnswer || isBusy || !isRead) return;
     if (choice === "project" && current.projectDir === undefined) return;
     answer(current, choice);
   };
@@ -106,7 +100,7 @@ function Questions({ questions, ttlMs }: { questions: readonly Approval[]; ttlMs
           className={`parts-card ${approval.id === currentId ? "inbox-current" : ""}`}
           aria-current={approval.id === currentId}
         >
-          <Question approval={approval} ttlMs={ttlMs} hasKeys={approval.id === currentId} />
+          <Question approval={approval} isRead={isRead} ttlMs={ttlMs} hasKeys={approval.id === currentId} />
         </li>
       ))}
     </ul>

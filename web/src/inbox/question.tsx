@@ -53,12 +53,14 @@ export function useAnswer(ttlMs: number) {
 
 interface QuestionProps {
   readonly approval: Approval;
+  /** Whether it has been there long enough to be read; before that nothing can be answered. */
+  readonly isRead: boolean;
   readonly ttlMs?: number;
   readonly hasKeys?: boolean;
 }
 
 /** SECURITY: all but the buttons is the box's own choice of words, so all of it is shown with hidden characters. */
-export function Question({ approval, ttlMs: common, hasKeys = false }: QuestionProps) {
+export function Question({ approval, isRead, ttlMs: common, hasKeys = false }: QuestionProps) {
   const [own, setOwn] = useState<number>(defaultDurationMs);
   const ttlMs = common ?? own;
   const { answer, isBusy } = useAnswer(ttlMs);
@@ -113,6 +115,7 @@ export function Question({ approval, ttlMs: common, hasKeys = false }: QuestionP
               key={scope}
               kind={scope === "once" ? "primary" : undefined}
               isBusy={isBusy}
+              disabled={!isRead}
               title={meaningOf(approval, scope, ttlMs)}
               onClick={() => answer(approval, scope)}
             >
@@ -120,7 +123,7 @@ export function Question({ approval, ttlMs: common, hasKeys = false }: QuestionP
               {hasKeys ? <Kbd>{key}</Kbd> : null}
             </Button>
           ))}
-          <Button kind="danger" isBusy={isBusy} onClick={() => answer(approval, "deny")}>
+          <Button kind="danger" isBusy={isBusy} disabled={!isRead} onClick={() => answer(approval, "deny")}>
             Deny
             {hasKeys ? <Kbd>d</Kbd> : null}
           </Button>

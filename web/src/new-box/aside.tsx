@@ -90,6 +90,7 @@ function Summary({ check, isCurrent, error }: Pick<AsideProps, "check" | "isCurr
   const { findings, problems, warnings, summary } = check;
   return (
     <div className="parts-stack" aria-busy={!isCurrent}>
+      {error === undefined ? null : <ErrorNote error={error} />}
       <Findings findings={findings} />
       {problems.map((problem) =>
         Object.hasOwn(steps, problem.code) ? (

@@ -11,7 +11,6 @@ export const projectsQuery = { queryKey: ["projects"], queryFn: () => client.lis
 interface BasicsProps {
   readonly draft: Draft;
   readonly agents: readonly AgentInfo[];
-  readonly agent: AgentInfo | undefined;
   readonly nameError: string | undefined;
   readonly dirError: string | undefined;
   readonly proposedName: string | undefined;
@@ -20,22 +19,14 @@ interface BasicsProps {
 }
 
 /** What nearly everybody fills in: who works, where, on what. */
-export function Basics({
-  draft,
-  agents,
-  agent,
-  nameError,
-  dirError,
-  proposedName,
-  onChange,
-  onAgent,
-}: BasicsProps) {
+export function Basics({ draft, agents, nameError, dirError, proposedName, onChange, onAgent }: BasicsProps) {
   const projects = useQuery(projectsQuery).data ?? [];
   const list = useId();
   const name = valueAt(draft.values, ["agent", "name"]);
+  const chosen = agents.find((one) => one.name === name);
   return (
     <section className="parts-card new-box-fields" aria-label="The box">
-      <Field label="Agent" hint={agent?.description ?? "Who works in the box."}>
+      <Field label="Agent" hint={chosen?.description ?? "Who works in the box."}>
         <Select
           value={typeof name === "string" ? name : ""}
           onChange={({ target }) => onAgent(target.value === "" ? undefined : target.value)}
@@ -49,11 +40,11 @@ export function Basics({
           ))}
         </Select>
       </Field>
-      {agent === undefined || agent.traps.length === 0 ? null : (
+      {chosen === undefined || chosen.traps.length === 0 ? null : (
         <details className="small quiet">
           <summary>What surprises people about it</summary>
           <ul className="new-box-requests">
-            {agent.traps.map((trap) => (
+            {chosen.traps.map((trap) => (
               <li key={trap}>{trap}</li>
             ))}
           </ul>
@@ -97,12 +88,9 @@ export function Basics({
         checked={draft.starts}
         onChange={({ target }) => onChange({ starts: target.checked })}
       />
-      {agent !== undefined &&
-      agent.kind === "agent" &&
-      agent.recommended !== undefined &&
-      agent.installed.length === 0 ? (
+      {chosen?.kind === "agent" && chosen.recommended !== undefined && chosen.installed.length === 0 ? (
         <p className="small">
-          <Badge tone="info">not installed</Badge> {agent.title} {agent.recommended} is installed first.
+          <Badge tone="info">not installed</Badge> {chosen.title} {chosen.recommended} is installed first.
         </p>
       ) : null}
     </section>

@@ -2,10 +2,18 @@ import type { Draft, Values } from "./draft.ts";
 
 const place = "agentbox-last-form";
 
-/** SECURITY: variables and instructions may hold what nobody wants to find in a browser's storage. */
-function keepable({ env: _env, agent, ...values }: Values): Values {
-  const { instructions: _instructions, args: _args, ...rest } = (agent ?? {}) as Record<string, unknown>;
-  return Object.keys(rest).length === 0 ? values : { agent: rest, ...values };
+/** Sections without texts of the person's own. */
+const kept = ["agent", "model", "budget", "workspace", "runtime", "resources", "lifecycle", "network"];
+
+/**
+ * SECURITY: variables, arguments, instructions and commands may hold what nobody wants to find in a browser's storage,
+ * so only what is named here is kept.
+ */
+export function keepable(values: Values): Values {
+  const sections = Object.entries(values).filter(([name]) => kept.includes(name));
+  const { agent, ...others } = Object.fromEntries(sections);
+  const { name, autonomy, options } = (agent ?? {}) as Record<string, unknown>;
+  return { ...JSON.parse(JSON.stringify({ agent: { name, autonomy, options } })), ...others } as Values;
 }
 
 export function keepLast({ projectDir, values }: Draft): void {

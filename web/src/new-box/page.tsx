@@ -31,12 +31,13 @@ const route = getRouteApi("/new");
 
 export function NewBoxPage() {
   const { data, error } = useQuery(schemaQuery);
+  const { isPending } = useQuery(agentsQuery);
   const search = route.useSearch();
   if (error) return <ErrorNote error={error} />;
   return (
     <div className="parts-stack">
       <PageHeader title="New box" />
-      {data === undefined ? (
+      {data === undefined || isPending ? (
         <Skeleton height={640} />
       ) : (
         // Another link is another form.
@@ -145,7 +146,6 @@ function Form({ schema, choices, linked }: FormProps) {
             <Basics
               draft={draft}
               agents={agents}
-              agent={agent}
               nameError={problemOf("box.name_invalid", "box.name_taken")}
               dirError={problemOf("workspace.source_invalid", "file.failed")}
               proposedName={check?.summary?.name}

@@ -87,6 +87,19 @@ async function create(
   }
 }
 
+const lookAgainMs = 2_000;
+
+/** A large workspace takes longer than an answer may; the box is made all the same, and this looks until it is. */
+async function untilMade(name: string): Promise<CreatedBox> {
+  for (;;) {
+    const { box } = await client.getBox(name);
+    if (box.state.phase === "failed") throw new AgentBoxError("box.start_failed", box.state.message);
+    if (box.state.phase !== "creating" && box.state.phase !== "starting")
+      return { box, leftBehind: 0, warnings: [] };
+    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+  }
+}
+
 export function useMaking() {
   const [making, setMaking] = useState<Making>({ phase: "idle" });
   const stop = useRef<AbortController>(undefined);
@@ -118,7 +131,11 @@ export function useMaking() {
     box.current = { name: request.name, agent };
     setMaking({ phase: "working", steps: [] });
     try {
-      const created = await create(request, report, stop.current.signal);
+      const created = await create(request, report, stop.current.signal).catch((thrown: unknown) => {
+        const { name } = box.current;
+        if (name === undefined || !isAgentBoxError(thrown, "request.timed_out")) throw thrown;
+        return untilMade(name);
+      });
       setMaking((now) => ({ phase: "done", steps: "steps" in now ? now.steps : [], created }));
     } catch (thrown) {
       const error = toAgentBoxError(thrown);

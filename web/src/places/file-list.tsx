@@ -4,6 +4,7 @@ import { Ago, Bytes } from "../parts/amount.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Visible } from "../parts/visible.tsx";
 import { dirOf, joinPath } from "./place-path.ts";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 interface FileListProps {
   box: string;
@@ -21,7 +22,7 @@ const sorted = (entries: readonly FileEntry[]): readonly FileEntry[] =>
 
 export function FileList({ box, dir, entries, current }: FileListProps) {
   return (
-    <div className="table-scroll">
+    <TableScroll>
       <table className="table places-files">
         <thead>
           <tr>
@@ -58,7 +59,7 @@ export function FileList({ box, dir, entries, current }: FileListProps) {
           })}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }
 

@@ -6,6 +6,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 const everyMs = 5_000;
 
@@ -36,7 +37,7 @@ export function Ports({ box }: { box: string }) {
   return (
     <>
       {isHere ? null : <Note>Previews open in a browser on the machine that AgentBox runs on.</Note>}
-      <div className="table-scroll">
+      <TableScroll>
         <table className="table">
           <thead>
             <tr>
@@ -75,7 +76,7 @@ export function Ports({ box }: { box: string }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableScroll>
     </>
   );
 }

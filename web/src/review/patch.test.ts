@@ -24,7 +24,7 @@ describe("a patch of git", () => {
       ].join("\n"),
     );
     expect(files[0]).toMatchObject({ newPath: "a.txt", isCombined: true });
-    expect(shown(files[0]!)).toEqual([
+    expect(files.flatMap(shown)).toEqual([
       "context 1 1 same",
       "added - 2 ours",
       "added - 3 theirs",
@@ -37,7 +37,7 @@ describe("a patch of git", () => {
     const text = `diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,100 @@\n${lines.join("\n")}\n`;
     const { files, isCut } = parsePatch(text, 50);
     expect(isCut).toBe(true);
-    expect(files[0]!.hunks[0]!.lines).toHaveLength(48);
+    expect(files[0]?.hunks[0]?.lines).toHaveLength(48);
     expect(parsePatch(text).isCut).toBe(false);
   });
 

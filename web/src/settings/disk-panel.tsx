@@ -8,6 +8,7 @@ import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { useMay } from "../api/me.ts";
 import { Section } from "./section.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 const queryKey = ["disk"];
 const shownBoxes = 20;
@@ -30,7 +31,7 @@ export function DiskPanel() {
             <Bytes n={data.totalBytes} /> used, <Bytes n={data.freeBytes} /> free,{" "}
             <Bytes n={data.prunableBytes} /> in boxes that could be removed.
           </p>
-          <div className="table-scroll">
+          <TableScroll>
             <table className="table">
               <caption className="visually-hidden">What takes space</caption>
               <thead>
@@ -60,7 +61,7 @@ export function DiskPanel() {
                 ))}
               </tbody>
             </table>
-          </div>
+          </TableScroll>
           {mayPrune ? (
             <div>
               <ConfirmButton

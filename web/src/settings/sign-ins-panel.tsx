@@ -9,6 +9,7 @@ import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { Section } from "./section.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 export function SignInsPanel({ canList }: { canList: boolean }) {
   const me = useMe();
@@ -43,7 +44,7 @@ function SignIns() {
   if (error) return <ErrorNote error={error} />;
   if (!data) return <Skeleton height={80} />;
   return (
-    <div className="table-scroll">
+    <TableScroll>
       <table className="table">
         <caption className="visually-hidden">Browsers that are signed in</caption>
         <thead>
@@ -87,6 +88,6 @@ function SignIns() {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }

@@ -13,6 +13,7 @@ import { ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { Section } from "./section.tsx";
+import { TableScroll } from "../parts/table-scroll.tsx";
 
 const words: Readonly<Record<Scope, string>> = {
   read: "see boxes, their output, files and events",
@@ -53,7 +54,7 @@ function Tokens() {
   if (!data) return <Skeleton height={80} />;
   if (data.length === 0) return <p className="quiet">There is none.</p>;
   return (
-    <div className="table-scroll">
+    <TableScroll>
       <table className="table">
         <caption className="visually-hidden">Access tokens</caption>
         <thead>
@@ -99,7 +100,7 @@ function Tokens() {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }
 

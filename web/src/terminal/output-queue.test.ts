@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { OutputQueue } from "./output-queue.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -44,6 +44,29 @@ test("a sender that is too fast is held back until the terminal has caught up", 
   for (let piece = 0; piece < 12; piece += 1) finishWrite();
   expect(log.filter((entry) => entry === "resume")).toHaveLength(1);
   expect(log.filter((entry) => entry === "262144 bytes")).toHaveLength(12);
+});
+
+test("in a flood a write waits for more, but not for long; an echo never waits", () => {
+  vi.useFakeTimers();
+  const { log, queue, finishWrite } = ground();
+  queue.push(new Uint8Array(20_000));
+  finishWrite();
+  queue.push(new Uint8Array(20_000));
+  queue.push(new Uint8Array(300));
+  expect(log).toEqual(["20000 bytes"]);
+  vi.advanceTimersByTime(50);
+  expect(log).toEqual(["20000 bytes", "20300 bytes"]);
+  finishWrite();
+  queue.push(new Uint8Array(1 << 18));
+  expect(log.at(-1)).toBe("262144 bytes");
+  finishWrite();
+  vi.advanceTimersByTime(50);
+  for (const text of ["a", "b"]) {
+    queue.push(bytesOf(text));
+    expect(log.at(-1)).toBe(text);
+    finishWrite();
+  }
+  vi.useRealTimers();
 });
 
 test("what belongs to a lost connection is not written", () => {

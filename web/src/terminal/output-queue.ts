@@ -10,12 +10,15 @@ export interface OutputSink {
 
 /** Large enough that drawing in between costs little, small enough that a key is not kept waiting. */
 const maxWriteBytes = 256 * 1024;
+/** A write of this size is part of a flood: nobody reads it line by line, and each drawing takes as long as much text. */
+const floodBytes = 16 * 1024;
+const floodPauseMs = 50;
 const highWaterBytes = 2 << 20;
 const lowWaterBytes = 512 * 1024;
 
 /**
- * Hands a terminal one write at a time. What arrives meanwhile is joined, so a flood costs few large writes and an echo
- * costs one small one, at once.
+ * Hands a terminal one write at a time. What arrives meanwhile is joined, so a flood costs few large writes and few
+ * drawings, and an echo costs one small one, at once.
  */
 export class OutputQueue {
   readonly #sink: OutputSink;
@@ -23,6 +26,9 @@ export class OutputQueue {
   #bytes = 0;
   #isWriting = false;
   #isPaused = false;
+  /** In a flood, the next write is not before this. */
+  #notBeforeMs = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(sink: OutputSink) {
     this.#sink = sink;
@@ -35,7 +41,8 @@ export class OutputQueue {
       this.#isPaused = true;
       this.#sink.pause();
     }
-    this.#pump();
+    if (this.#bytes >= maxWriteBytes) this.#wake();
+    else this.#pump();
   }
 
   /** After every byte so far and before any that comes later. */
@@ -52,18 +59,27 @@ export class OutputQueue {
   }
 
   #pump(): void {
-    while (!this.#isWriting) {
+    while (!this.#isWriting && this.#timer === undefined) {
       const item = this.#items[0];
       if (!item) return;
       if ("act" in item) {
         this.#items.shift();
         item.act();
+      } else if (this.#bytes < maxWriteBytes && performance.now() < this.#notBeforeMs) {
+        this.#timer = setTimeout(() => this.#wake(), this.#notBeforeMs - performance.now());
       } else this.#write(this.#take());
     }
   }
 
+  #wake(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#pump();
+  }
+
   #write(bytes: Uint8Array): void {
     this.#isWriting = true;
+    this.#notBeforeMs = bytes.length < floodBytes ? 0 : performance.now() + floodPauseMs;
     this.#sink.write(bytes, () => {
       this.#isWriting = false;
       if (this.#isPaused && this.#bytes < lowWaterBytes) {

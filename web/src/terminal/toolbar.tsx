@@ -36,10 +36,10 @@ export function TerminalToolbar(props: ToolbarProps) {
             onChange={(event) => onReadOnly(event.currentTarget.checked)}
           />
         ) : null}
-        <Button kind="quiet" aria-label="Smaller text" onClick={() => terminal.changeFontSize(-1)}>
+        <Button kind="quiet" aria-label="A− smaller text" onClick={() => terminal.changeFontSize(-1)}>
           A−
         </Button>
-        <Button kind="quiet" aria-label="Larger text" onClick={() => terminal.changeFontSize(1)}>
+        <Button kind="quiet" aria-label="A+ larger text" onClick={() => terminal.changeFontSize(1)}>
           A+
         </Button>
         <IconButton label="Find" icon="search" onClick={onFind} />
