@@ -200,7 +200,9 @@ describeUnless(noBrowser)("the form for a new box", () => {
         (await shownText(page)).includes('idle = "30m"'),
       );
       await page.getByLabel("Like a box that is there").selectOption("form-notes");
-      await becomesTrue("the box is in the file", async () => (await shownText(page)).includes('ttl = "2h"'));
+      await becomesTrue("the box is in the file", async () =>
+        (await shownText(page)).includes('name = "notebot"'),
+      );
       const text = await shownText(page);
       expect(parse(text)).toMatchObject({ agent: { name: "notebot", options: { tone: "warm" } } });
       expect(text).not.toContain("idle");

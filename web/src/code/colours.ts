@@ -117,7 +117,7 @@ async function open(language: Language): Promise<Highlighter> {
 }
 
 /** Tokens may go over several lines; rows do not. */
-export function splitLines(tokens: readonly Token[]): readonly (readonly Token[])[] {
+function splitLines(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const lines: Token[][] = [[]];
   for (const { text, colour } of tokens) {
     const parts = text.split("\n");

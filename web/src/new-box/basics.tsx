@@ -6,7 +6,7 @@ import { Field, Select, Switch, TextArea, TextInput } from "../parts/field.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { type Draft, valueAt } from "./draft.ts";
 
-export const projectsQuery = { queryKey: ["projects"], queryFn: () => client.listProjects() };
+const projectsQuery = { queryKey: ["projects"], queryFn: () => client.listProjects() };
 
 interface BasicsProps {
   readonly draft: Draft;

@@ -65,7 +65,7 @@ const exactDuration = (ms: number): string =>
  * SECURITY: mounts, secrets, hosts and variables stay out: a person agreed to them for that box, and a form that
  * repeats them would be an order that asks nobody.
  */
-export function valuesOf(spec: BoxSpec): Values {
+function valuesOf(spec: BoxSpec): Values {
   const { agent, model, workspace, runtime, tier, resources, lifecycle, cache } = spec;
   const asked = (name: BoxSpec["resources"]["required"][number]) => resources.required.includes(name);
   const sections: Record<string, Record<string, unknown>> = {

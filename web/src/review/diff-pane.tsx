@@ -3,8 +3,8 @@ import type { Danger, DangerKind } from "../../../src/contract/review/danger.ts"
 import type { Review } from "../../../src/contract/review/review.ts";
 import { useKeys } from "../app/keys.ts";
 import { Button } from "../parts/button.tsx";
-import { SearchInput, Switch } from "../parts/field.tsx";
 import { DangerLane } from "./danger-lane.tsx";
+import { DiffToolbar } from "./diff-toolbar.tsx";
 import { type DiffActions, DiffView } from "./diff-view.tsx";
 import { FileList } from "./file-list.tsx";
 import { filesInOrder, flatLines, treeLines } from "./file-tree.ts";
@@ -66,12 +66,19 @@ export function DiffPane({
     `${digest} ${range.from} ${range.against} ${to}`,
   );
 
-  const lines = useMemo(() => {
+  const found = useMemo(() => {
     const wanted = filter.trim().toLowerCase();
-    const found = wanted === "" ? changes : changes.filter(({ path }) => path.toLowerCase().includes(wanted));
-    return layout.isTree ? treeLines(found, closed) : flatLines(found);
-  }, [changes, filter, layout.isTree, closed]);
-  const files = useMemo(() => filesInOrder(lines), [lines]);
+    return wanted === "" ? changes : changes.filter(({ path }) => path.toLowerCase().includes(wanted));
+  }, [changes, filter]);
+  const lines = useMemo(
+    () => (layout.isTree ? treeLines(found, closed) : flatLines(found)),
+    [found, layout.isTree, closed],
+  );
+  // A closed folder tidies the list; the diff still has everything.
+  const files = useMemo(
+    () => (layout.isTree ? filesInOrder(treeLines(found, none)) : found),
+    [found, layout.isTree],
+  );
   const rows = useMemo(
     () =>
       rowsOf({
@@ -154,32 +161,14 @@ export function DiffPane({
       </div>
       {changes.length === 0 ? null : (
         <>
-          <div className="parts-row review-bar">
-            <SearchInput
-              label="Filter files"
-              value={filter}
-              onChange={({ target }) => setFilter(target.value)}
-            />
-            <span className="small quiet" role="status">
-              {changes.filter(isViewed).length.toLocaleString("en-US")} of{" "}
-              {changes.length.toLocaleString("en-US")} viewed
-            </span>
-            <Switch
-              label="Folders"
-              checked={layout.isTree}
-              onChange={({ target }) => layout.change({ isTree: target.checked })}
-            />
-            {layout.isNarrow ? null : (
-              <Switch
-                label="Side by side"
-                checked={layout.isSplit}
-                onChange={({ target }) => layout.change({ isSplit: target.checked })}
-              />
-            )}
-            <Button kind="quiet" onClick={() => setHelpOpen(true)}>
-              Keys
-            </Button>
-          </div>
+          <DiffToolbar
+            filter={filter}
+            onFilter={setFilter}
+            viewed={changes.filter(isViewed).length}
+            files={changes.length}
+            layout={layout}
+            onHelp={() => setHelpOpen(true)}
+          />
           <div className="review-panes">
             <FileList
               lines={lines}

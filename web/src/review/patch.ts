@@ -42,7 +42,7 @@ export interface Patch {
   readonly isCut: boolean;
 }
 
-export const maxPatchLines = 250_000;
+const maxPatchLines = 250_000;
 
 export function parsePatch(text: string, maxLines = maxPatchLines): Patch {
   const parser = new PatchParser(maxLines);

@@ -8,7 +8,7 @@ export interface Race {
 }
 
 /** The heat a box belongs to; undefined for one that only looks like it. */
-export function heatOf({ name, agent }: Pick<BoxSummary, "name" | "agent">): string | undefined {
+function heatOf({ name, agent }: Pick<BoxSummary, "name" | "agent">): string | undefined {
   const [, heat, rest] = /^(.+?-\d+)-(.+)$/.exec(name) ?? [];
   const own = agent.split(/[\s@]/)[0] ?? agent;
   return rest === own || rest?.replace(/-\d+$/, "") === own ? heat : undefined;

@@ -49,7 +49,7 @@ export interface RowsQuery {
 }
 
 /** Beyond this a file is fetched only when somebody asks for it. */
-export const largeLines = 3_000;
+const largeLines = 3_000;
 
 export function rowsOf({ files, patches, isSplit, folded, comments, form }: RowsQuery): Row[] {
   const byPath = new Map<string, ReviewComment[]>();
