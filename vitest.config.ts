@@ -94,6 +94,8 @@ export default defineConfig({
           include: inBrowser,
           globalSetup: ["test/support/global-setup.ts"],
           ...oneAtATime,
+          // A browser is a large program of somebody else's. What needed its second try is named in the summary.
+          retry: 1,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

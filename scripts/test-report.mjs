@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 
 export default class TestReport {
   onTestRunEnd(modules, unhandledErrors) {
-    const report = { passed: 0, failed: [], skipped: [], matrix: [] };
+    const report = { passed: 0, failed: [], skipped: [], matrix: [], again: [] };
     for (const module of modules) {
       const tests = [...module.children.allTests()];
       for (const test of tests) this.#add(report, module, test);
@@ -22,6 +22,7 @@ export default class TestReport {
     const { matrix } = test.meta();
     const seconds = (test.diagnostic()?.duration ?? 0) / 1_000;
     if (matrix && result.state !== "pending") report.matrix.push({ ...matrix, state: result.state, seconds });
+    if (result.state === "passed" && (test.diagnostic()?.retryCount ?? 0) > 0) report.again.push(name);
     if (result.state === "passed") report.passed += 1;
     else if (result.state === "failed") report.failed.push(name);
     else report.skipped.push({ name, reason: result.note ?? "" });

@@ -79,7 +79,7 @@ async function runProject(project, directory) {
     ],
     { show: true, env: { ...process.env, AGENTBOX_TEST_REPORT: file } },
   );
-  const report = { passed: 0, failed: [], skipped: [], matrix: [], ...readReport(file) };
+  const report = { passed: 0, failed: [], skipped: [], matrix: [], again: [], ...readReport(file) };
   if (containers.includes(project)) report.failed = report.failed.map((name) => `in ${project}: ${name}`);
   if (result.code !== 0 && report.failed.length === 0) {
     report.failed.push(
@@ -163,6 +163,9 @@ if (matrix.length > 0) console.log(`\nAgents:\n${renderMatrix(matrix)}`);
 console.log("");
 if (skipped.length > 0) console.log("Skipped:");
 for (const { name, reason } of skipped) console.log(`  ${name}\n    because: ${reason}`);
+const again = reports.flatMap((report) => report.again);
+if (again.length > 0) console.log("Passed only at the second try:");
+for (const name of again) console.log(`  ${name}`);
 if (failed.length > 0) console.log("Failed:");
 for (const name of failed) console.log(`  ${name}`);
 console.log(

@@ -66,7 +66,7 @@ describe("a sign-in at the provider", () => {
       ).toBe(405);
     expect(await isIn(visitor)).toBe(false);
     // The code was touched by none of them.
-    expect((await visitor.finish({ ...query, secret })).status).toBe(200);
+    expect((await visitor.finish({ ...query, secret: secret! })).status).toBe(200);
   });
 
   it("takes no form of another page, and no page of another origin", async () => {

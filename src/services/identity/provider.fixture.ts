@@ -113,8 +113,8 @@ export class TeamProvider implements AsyncDisposable {
       },
       features: { devInteractions: { enabled: true }, backchannelLogout: { enabled: true } },
       // Its own way refuses addresses of this machine, and everything here is on it.
-      fetch: (url, { method, headers, body }) =>
-        fetch(url, { method: method!, headers: headers!, body: body ?? null }),
+      fetch: (url, { method = "GET", headers = {}, body = null } = {}) =>
+        fetch(url, { method, headers, body }),
       rotateRefreshToken: true,
       issueRefreshToken: () => true,
       ttl: {

@@ -9,6 +9,17 @@ const unreachable = (error: unknown) =>
     cause: error,
   });
 
+/** Not `for await` on the stream itself, which not every browser has. */
+async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
 async function call({ method, path, body, headers, timeoutMs, signal }: Call): Promise<Answer> {
   const limits = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)];
   const given = limits.filter((one) => one !== undefined);
@@ -37,7 +48,7 @@ async function call({ method, path, body, headers, timeoutMs, signal }: Call): P
   return {
     status: answer.status,
     text: () => answer.text(),
-    chunks: () => (answer.body ?? new Blob([]).stream()) as unknown as AsyncIterable<Uint8Array>,
+    chunks: () => piecesOf(answer.body),
   };
 }
 
