@@ -53,7 +53,12 @@ function refresh(): void {
   gathering = undefined;
   const keys = [...stale].map((key) => JSON.parse(key) as string[]);
   stale.clear();
-  for (const queryKey of keys) void queries.invalidateQueries({ queryKey });
+  for (const queryKey of keys) {
+    // What is on its way may be older than the event, and breaking it off each time would never bring an answer.
+    if (queries.isFetching({ queryKey }) > 0) stale.add(JSON.stringify(queryKey));
+    else void queries.invalidateQueries({ queryKey });
+  }
+  if (stale.size > 0) gathering = setTimeout(refresh, gatherMs);
 }
 
 /** Which answers an event makes stale. */

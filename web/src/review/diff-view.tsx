@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useCallback, useEffect, useRef } from "react";
 import type { Change } from "../../../src/contract/review/change.ts";
 import type { ReviewComment } from "../../../src/contract/review/comment.ts";
 import type { NewComment } from "./comments.tsx";
@@ -56,11 +56,14 @@ export function DiffView(props: DiffViewProps) {
   const scroller = useRef<HTMLDivElement>(null);
   /** Somebody scrolls; otherwise the view goes where it was told to, and the file is the one it was told. */
   const isByHand = useRef(false);
+  // The same functions while the rows are the same: another one makes the virtualizer measure all of them again.
+  const estimateSize = useCallback((index: number) => heights[rows[index]!.type], [rows]);
+  const getItemKey = useCallback((index: number) => rows[index]!.key, [rows]);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => heights[rows[index]!.type],
-    getItemKey: (index) => rows[index]!.key,
+    estimateSize,
+    getItemKey,
     overscan: 12,
   });
   const items = virtualizer.getVirtualItems();
