@@ -135,7 +135,11 @@ export const errorCodes = {
   "port.closed": code(502, 6, "Nothing in the box listens on this port.", true),
   "preview.refused": code(403, 5, "A preview was asked for without the right to see it."),
   "access.unauthenticated": code(401, 5, "The request has no credential, or one that is not valid any more."),
-  "access.forbidden": code(403, 5, "The credential does not reach this, or the request comes from a foreign page."),
+  "access.forbidden": code(
+    403,
+    5,
+    "The credential does not reach this, or the request comes from a foreign page.",
+  ),
   "access.link_used": code(403, 5, "The one-time link was opened already, or is too old."),
   "access.too_many": code(429, 6, "Too many credentials that are not valid were tried.", true),
   "access.not_found": code(404, 3, "There is no such token, share, sign-in or person."),

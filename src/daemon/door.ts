@@ -95,7 +95,7 @@ function checkOrigin(
 function checkFetchSite(access: Access, request: IncomingMessage): void {
   const site = request.headers["sec-fetch-site"];
   if (site === undefined || site === "same-origin" || site === "none") return;
-  access.refused("site", { site: String(site) });
+  access.refused("site", { site });
   throw foreign("Requests from other pages are not accepted here.");
 }
 

@@ -1,6 +1,7 @@
 /** One handler a route; a route without one does not compile. */
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { AgentBoxError } from "../base/errors.ts";
+import { includesRole } from "../contract/access/principal.ts";
 import type { RouteBody, RouteName, RouteQuery, RouteResponse, Routes } from "../contract/api/routes.ts";
 import type { DoctorReport, Readiness } from "../contract/api/schemas.ts";
 import type { Box } from "../contract/box.ts";
@@ -19,6 +20,7 @@ import { startBox } from "../core/start-box.ts";
 import { startSession } from "../core/start-session.ts";
 import { stopBox } from "../core/stop-box.ts";
 import { summariseBoxes } from "../core/summarise-box.ts";
+import { hideValues } from "../core/access/hide-values.ts";
 import type { Sight } from "../core/access/sight.ts";
 import { makerOf, ownerName, requireMemberRequest } from "../core/access/team-members.ts";
 import { listVisible, visibleNames } from "../core/access/visible-records.ts";
@@ -73,6 +75,8 @@ export type Handlers = {
   ) => Promise<Result<R>>;
 };
 
+const lifeOf = ({ name, incarnation }: Box) => ({ box: name, incarnation });
+
 async function readiness({ core, doctor }: HandlerDeps): Promise<Readiness> {
   const { runtimes, home } = await doctor();
   const usable = runtimes.filter(({ name, status }) => status === "ready" && name !== "memory");
@@ -124,7 +128,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
 
   async listBoxes({ deps: { core }, access }) {
     const all = await core.ports.store.listBoxes();
-    const roleOn = ({ name, incarnation }: Box) => access.roleOnLife({ box: name, incarnation });
+    const roleOn = (box: Box) => access.roleOnLife(lifeOf(box));
     const seen = all.filter((box) => roleOn(box) !== undefined);
     const boxes = await summariseBoxes(core, seen);
     return {
@@ -147,8 +151,9 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     const runtime = await core.ports.runtimes.get(box.spec.runtime).catch(() => undefined);
     const status = await runtime?.find(box.name).catch(() => undefined);
     const { home, workspace } = core.ports.storage.dirs(box.name);
+    const mayWork = access.scopes.includes("work") && includesRole(access.roleOnLife(lifeOf(box)), "work");
     return {
-      box,
+      box: mayWork ? box : hideValues(box),
       ...(live?.link.lastHealth ? { health: live.link.lastHealth } : {}),
       ...(status?.pid === undefined || !access.isOfHost ? {} : { pid: status.pid }),
       isConnected: live?.link.isConnected ?? false,

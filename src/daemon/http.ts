@@ -4,6 +4,8 @@ import type { z } from "zod";
 import { AgentBoxError } from "../base/errors.ts";
 
 const maxBodyBytes = 2 << 20;
+/** SECURITY: of those who have shown nothing yet; a thousand connections of theirs must not fill the daemon's memory. */
+const maxStrangerBytes = 16 << 10;
 
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
@@ -25,20 +27,21 @@ export function parseWith<S extends z.ZodType>(schema: S, value: unknown, where:
   });
 }
 
-/** SECURITY: with `mustSayJson`, a form of another page cannot send it. */
+/** SECURITY: with `isOfStranger`, a form of another page cannot send it, and it must be small. */
 export async function readJson(
   request: IncomingMessage,
-  { mustSayJson = false }: { mustSayJson?: boolean } = {},
+  { isOfStranger = false }: { isOfStranger?: boolean } = {},
 ): Promise<unknown> {
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (mustSayJson && type !== "application/json")
+  if (isOfStranger && type !== "application/json")
     throw new AgentBoxError("input.invalid", "The request must have the content type application/json.");
+  const maxBytes = isOfStranger ? maxStrangerBytes : maxBodyBytes;
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     size += part.length;
-    if (size > maxBodyBytes) {
-      throw new AgentBoxError("input.too_large", `A request body may have at most ${maxBodyBytes} bytes.`);
+    if (size > maxBytes) {
+      throw new AgentBoxError("input.too_large", `A request body may have at most ${maxBytes} bytes.`);
     }
     parts.push(part);
   }

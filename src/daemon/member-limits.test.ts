@@ -52,4 +52,36 @@ describe("what a member cannot do with a box of their own", () => {
     expect(await push(sight(true))).toEqual({ push: "pushed" });
     await expect(push(sight(false))).rejects.toMatchObject({ code: "access.forbidden" });
   });
+
+  it("is taking back a merge of an earlier box that had its name", async () => {
+    const merge = { box: "own", isUndone: false };
+    const merges = [
+      { ...merge, id: 1, incarnation: "earlier", projectDir: "/theirs" },
+      { ...merge, id: 2, incarnation: "now", projectDir: "/mine" },
+    ];
+    const undone: number[] = [];
+    const core = {
+      locked: (_: string, task: () => unknown) => task(),
+      commit: async () => undefined,
+      event: () => undefined,
+      ports: {
+        store: {
+          findBox: async () => ({ name: "own", incarnation: "now" }),
+          listReview: async (_: string, want: object) =>
+            merges.filter((one) => Object.entries(want).every(([key, is]) => one[key as "id"] === is)),
+        },
+        merges: { undo: async ({ id }: { id: number }) => void undone.push(id) },
+      },
+    };
+    const undo = (projectDir: string, isOfHost = false) =>
+      reviewHandlers.undoMerge({
+        deps: { core },
+        body: { box: "own", projectDir },
+        access: { ...sight(isOfHost), roleOnLife: () => "own" },
+      } as never);
+    await expect(undo("/theirs")).rejects.toMatchObject({ code: "review.nothing" });
+    expect(await undo("/mine")).toMatchObject({ merge: { id: 2 } });
+    await undo("/theirs", true);
+    expect(undone).toEqual([2, 1]);
+  });
 });

@@ -77,7 +77,7 @@ export const networkHandlers: Pick<Handlers, NetworkRoute> = {
   },
   async listApprovals({ deps: { core }, access }) {
     const all = core.approvals.list();
-    const seen = await Promise.all(all.map(({ box }) => access.isOfHost || access.sees(box)));
+    const seen = await Promise.all(all.map(async ({ box }) => access.isOfHost || access.sees(box)));
     return { approvals: all.filter((_approval, index) => seen[index]) };
   },
   async answerApproval({ deps: { core }, params, body, access }) {

@@ -26,15 +26,19 @@ export async function requireSeen(access: Sight, box: string | undefined): Promi
 
 /**
  * Merges land in a project of the host; those of a box are its owner's to take back. SECURITY: of this box, and not of an
- * earlier one of the same name that was somebody else's.
+ * earlier one of the same name that was somebody else's: the life of the box that is meant is returned, where only one is.
  */
-export async function requireOwnMerge(core: Core, access: Sight, name: string | undefined): Promise<void> {
-  if (access.isOfHost) return;
+export async function requireOwnMerge(
+  core: Core,
+  access: Sight,
+  name: string | undefined,
+): Promise<string | undefined> {
+  if (access.isOfHost) return undefined;
   const box = name === undefined ? undefined : await core.ports.store.findBox(name);
   const role = box && access.roleOnLife({ box: box.name, incarnation: box.incarnation });
   if (name !== undefined && role === undefined) throw noSuchBox(name);
   const merges =
     box && role === "own" ? await core.ports.store.listReview("merge", { incarnation: box.incarnation }) : [];
-  if (merges.some(({ isUndone }) => !isUndone)) return;
+  if (merges.some(({ isUndone }) => !isUndone)) return box?.incarnation;
   throw new AgentBoxError("access.forbidden", "There is no merge here that is yours to take back.");
 }

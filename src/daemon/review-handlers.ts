@@ -94,10 +94,13 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
     return { push: await pushWork(deps.core, params["box"]!, body) };
   },
   async undoMerge({ deps, body: { box, projectDir }, access }) {
-    await requireOwnMerge(deps.core, access, box);
-    return {
-      merge: await undoMerge(deps.core, { ...maybe("box", box), ...maybe("projectDir", projectDir) }),
+    const incarnation = await requireOwnMerge(deps.core, access, box);
+    const which = {
+      ...maybe("box", box),
+      ...maybe("incarnation", incarnation),
+      ...maybe("projectDir", projectDir),
     };
+    return { merge: await undoMerge(deps.core, which) };
   },
   async discardWork({ deps, params }) {
     await discardWork(deps.core, params["box"]!);

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { AgentBoxError, systemCode, toAgentBoxError } from "../base/errors.ts";
+import { includesRole } from "../contract/access/principal.ts";
 import { routeAccess } from "../contract/access/route-access.ts";
 import { socketProtocol, versionHeader } from "../contract/api/headers.ts";
 import type { RouteName } from "../contract/api/routes.ts";
@@ -60,6 +61,8 @@ interface Admitted {
   readonly url: URL;
   readonly caller: Caller;
   readonly access: Sight;
+  /** Whether they would be let in again, as far as the box is concerned. */
+  readonly mayStill: () => boolean;
 }
 
 /** Who asks, for what, and whether they may. Everything that reaches a handler has come through here. */
@@ -73,20 +76,28 @@ async function admit(
   if (caller === undefined) return { url, caller };
   const match = matchRoute(request.method ?? "GET", url.pathname);
   const access = core.access.sightOf(caller);
-  await requireReach(core.access, access, match);
-  return { match, url, caller, access };
+  const mayStill = await requireReach(core, access, match);
+  return { match, url, caller, access, mayStill };
 }
 
 async function requireReach(
-  log: ServerDeps["core"]["access"],
+  core: ServerDeps["core"],
   access: Sight,
   { name, params }: Match,
-): Promise<void> {
+): Promise<() => boolean> {
   const { box } = params;
-  const role = box === undefined || access.isOfHost ? undefined : await access.roleOn(box);
+  const found = box === undefined || access.isOfHost ? undefined : await core.ports.store.findBox(box);
+  const roleNow = () => found && access.roleOnLife({ box: found.name, incarnation: found.incarnation });
+  const role = roleNow();
   const verdict = decideReach(access.principal, routeAccess[name], role);
-  if (verdict.allow) return;
-  log.refused(verdict.reason, { route: name, who: access.principal.kind, id: idOf(access.principal), box });
+  // SECURITY: a share can end, or give less, while its person stays signed in; an open terminal must end with it.
+  if (verdict.allow) return () => role === undefined || includesRole(roleNow(), role);
+  core.access.refused(verdict.reason, {
+    route: name,
+    who: access.principal.kind,
+    id: idOf(access.principal),
+    box,
+  });
   if (verdict.reason === "unseen") throw noSuchBox(box ?? "");
   throw new AgentBoxError(
     "access.forbidden",
@@ -116,14 +127,15 @@ async function answer(
       const { core, web, webBuild } = deps;
       const { url } = admitted;
       const isSecure = request.headers.host === new URL(web.url).host && web.url.startsWith("https:");
-      return await answerSite({ core, url, request, response, isSecure }, webBuild);
+      const { hasProxy } = web;
+      return await answerSite({ core, url, request, response, isSecure, hasProxy }, webBuild);
     }
-    const { match, url, caller, access } = admitted;
+    const { match, url, caller, access, mayStill } = admitted;
     name = match.name;
     if (!endingRoutes.has(name))
       response.on(
         "close",
-        deps.core.access.hold(caller, () => response.destroy()),
+        deps.core.access.hold(caller, () => response.destroy(), mayStill),
       );
     const body = match.route.body ? parseWith(match.route.body, await readJson(request), "body") : undefined;
     const query = match.route.query
@@ -171,14 +183,14 @@ async function upgrade(
     const admitted = await admit(deps, way, request, "upgrade");
     if (admitted.caller === undefined)
       throw new AgentBoxError("request.not_found", "This route is not a stream.");
-    const { match, caller, access } = admitted;
+    const { match, caller, access, mayStill } = admitted;
     const { name } = match;
     if (!isStreamRoute(name)) throw new AgentBoxError("request.not_found", "This route is not a stream.");
     sockets.handleUpgrade(request, socket, head, (client) => {
       client.on("error", () => client.terminate());
       client.on(
         "close",
-        deps.core.access.hold(caller, () => client.terminate()),
+        deps.core.access.hold(caller, () => client.terminate(), mayStill),
       );
       streamHandlers[name](deps.core, client, match.params, access)
         .then(() => client.close())

@@ -53,6 +53,8 @@ const ShareRecord = z.object({
   person: z.string().optional(),
   /** Until the link is opened, once. */
   linkDigest: Digest.optional(),
+  /** Who of the team gave it; absent: the owner. */
+  by: z.string().optional(),
   createdAtMs: z.int(),
   expiresAtMs: z.int().optional(),
 });

@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routeAccess } from "../../src/contract/access/route-access.ts";
 import type { Route } from "../../src/contract/api/route.ts";
@@ -199,6 +200,19 @@ describe("a shared box", () => {
     expect(await roleOf(carl)).toBeUndefined();
   });
 
+  it("leaves nothing open when it ends, although its person stays signed in", async () => {
+    const { route } = sockets.find(({ name }) => name === "exec")!;
+    const id = idOf(await share("work"));
+    const theirs = await hold(carl, route, "bob-box");
+    const own = await hold(bob, route, "bob-box");
+    expect((await bob.ask("DELETE", `/v1/boxes/bob-box/shares?id=${id}`)).status).toBe(200);
+    // Cut, and not ended with an answer as one that asks for nothing is in the end.
+    expect(await theirs.received).toBe("");
+    expect(own.socket.destroyed).toBe(false);
+    own.socket.destroy();
+    expect((await carl.ask("GET", "/v1/me")).status).toBe(200);
+  });
+
   it("goes to nobody by an address that they may have written themselves", async () => {
     team.provider.members.set("eve", { name: "Eve", email: "carla@example.org" });
     const eve = await team.person("eve");
@@ -293,18 +307,43 @@ describe("whose box it is", () => {
   }, 120_000);
 });
 
+const askSocket = (who: Visitor, route: Route, box: string) =>
+  httpRequest(who.origin + target(route, box), {
+    headers: {
+      ...who.headers(),
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": Buffer.from("0123456789abcdef").toString("base64"),
+      "sec-websocket-protocol": `agentbox, key.${who.key}`,
+    },
+  });
+
+/** A WebSocket that asks for nothing; `received` is all that came when it is over. */
+function hold(
+  who: Visitor,
+  route: Route,
+  box: string,
+): Promise<{ socket: Duplex; received: Promise<string> }> {
+  return new Promise((resolve, reject) => {
+    const request = askSocket(who, route, box);
+    request.on("upgrade", (_answer, socket) => {
+      let text = "";
+      socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+      socket.on("error", () => undefined);
+      const received = new Promise<string>((end) => void socket.on("close", () => end(text)));
+      socket.on("end", () => socket.end());
+      resolve({ socket, received });
+    });
+    request.on("response", ({ statusCode }) => reject(new Error(`It was refused: ${statusCode}`)));
+    request.on("error", reject);
+    request.end();
+  });
+}
+
 function upgrade(who: Visitor, route: Route, box: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(who.origin + target(route, box), {
-      headers: {
-        ...who.headers(),
-        connection: "Upgrade",
-        upgrade: "websocket",
-        "sec-websocket-version": "13",
-        "sec-websocket-key": Buffer.from("0123456789abcdef").toString("base64"),
-        "sec-websocket-protocol": `agentbox, key.${who.key}`,
-      },
-    });
+    const request = askSocket(who, route, box);
     request.on("upgrade", (_answer, socket) => {
       socket.destroy();
       resolve({ status: 101, body: "" });

@@ -100,7 +100,7 @@ describeUnless(noBrowser)("the review page", () => {
     expect(project.read("b.txt")).toBe("unseen\n");
   });
 
-  it("sends comments on lines as one message", async () => {
+  it("keeps comments on lines as drafts and resolves them", async () => {
     const project = await makeProject(daemon);
     // A terminal that keeps what it is told: the message arrives where a person would type it.
     await working(

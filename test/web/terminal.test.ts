@@ -11,9 +11,12 @@ const box = "typed";
 /** The test's browser draws WebGL on the processor, which the page avoids unless it looks like a card. */
 function pretendGraphicsCard(): void {
   const unmaskedRenderer = 0x9246;
-  const { getParameter } = WebGL2RenderingContext.prototype;
-  WebGL2RenderingContext.prototype.getParameter = function (name: number): unknown {
-    return name === unmaskedRenderer ? "a graphics card" : getParameter.call(this, name);
+  const prototype = WebGL2RenderingContext.prototype as unknown as {
+    getParameter: (this: unknown, name: number) => unknown;
+  };
+  const own = prototype.getParameter;
+  prototype.getParameter = function (name) {
+    return name === unmaskedRenderer ? "a graphics card" : own.call(this, name);
   };
 }
 

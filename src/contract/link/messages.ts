@@ -121,8 +121,7 @@ export type SliceFileOp = z.infer<typeof SliceFileOp>;
 export const OpenPortOp = z.strictObject({ kind: z.literal("port.open"), port: z.int().min(1).max(65_535) });
 export type OpenPortOp = z.infer<typeof OpenPortOp>;
 /** What listens in the box. */
-export const ListPortsOp = z.strictObject({ kind: z.literal("ports.list") });
-export type ListPortsOp = z.infer<typeof ListPortsOp>;
+const ListPortsOp = z.strictObject({ kind: z.literal("ports.list") });
 
 export const StreamOp = z.discriminatedUnion("kind", [
   ExecOp,

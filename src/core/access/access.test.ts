@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openTestCore, openTestHost } from "../../../test/support/core.ts";
 import { createToken } from "./keep-tokens.ts";
 import { socketOwner } from "./caller.ts";
+import { withBarred } from "./team-persons.ts";
 
 const dayMs = 86_400_000;
 
@@ -44,6 +45,16 @@ describe("a one-time link", () => {
     const { code } = it.access.createLink();
     const results = await Promise.allSettled([1, 2, 3].map(() => it.access.claim(code, {})));
     expect(results.filter(({ status }) => status === "fulfilled").length).toBe(1);
+  });
+
+  it("is nothing for a program of another user, and then for nobody", async () => {
+    await using it = await ground();
+    const { code } = it.access.createLink();
+    for (const isForeign of [true, false])
+      await expect(it.access.claim(code, { isForeign })).rejects.toMatchObject({ code: "access.link_used" });
+    await it.access.claim(it.access.createLink().code, { isForeign: false });
+    const noted = await it.core.ports.store.listEvents({ type: "access.refused", limit: 10 });
+    expect(noted.map(({ data }) => data)).toContainEqual({ reason: "user" });
   });
 
   it("is one of few: the oldest goes", async () => {
@@ -168,5 +179,50 @@ describe("somebody whose rights change", () => {
     expect(it.access.sightOf(it.identify(session)).isOfHost).toBe(false);
     await it.access.change((state) => ({ ...state, people: [] }));
     expect(() => it.identify(session)).toThrow(unauthenticated);
+  });
+
+  it("loses what is open on a box when their share of it ends, while they stay signed in", async () => {
+    await using it = await ground();
+    const session = await it.signIn();
+    let mayStill = true;
+    const ended: string[] = [];
+    it.access.hold(
+      it.identify(session),
+      () => ended.push("theirs"),
+      () => mayStill,
+    );
+    it.access.hold(it.identify(session), () => ended.push("other"));
+    await it.access.change((state) => ({ ...state }));
+    expect(ended).toEqual([]);
+    mayStill = false;
+    await it.access.change((state) => ({ ...state }));
+    expect(ended).toEqual(["theirs"]);
+  });
+
+  it("leaves no guest behind: a link that a person gave ends with their place in the team", async () => {
+    await using it = await ground();
+    const nowMs = it.core.ports.clock.nowMs();
+    const person = { id: "p1", issuer: "i", subject: "s", name: "Ada", isAdmin: false, signedInAtMs: nowMs };
+    const share = { id: "s1", box: "one", incarnation: "i1", may: "work" as const, createdAtMs: nowMs };
+    await it.access.change((state) => ({
+      ...state,
+      people: [person],
+      shares: [
+        { ...share, by: "p1" },
+        { ...share, id: "s2" },
+      ],
+    }));
+    const guest = await it.access.openSession({ kind: "guest", share: "s1" }, { how: "test" });
+    const owners = await it.access.openSession({ kind: "guest", share: "s2" }, { how: "test" });
+    const caller = it.identify(guest);
+    expect(caller.principal).toMatchObject({ kind: "guest", may: "work" });
+    let isEnded = false;
+    it.access.hold(caller, () => {
+      isEnded = true;
+    });
+    await it.access.change((state) => withBarred(state, "p1"));
+    expect(isEnded).toBe(true);
+    expect(() => it.identify(guest)).toThrow(unauthenticated);
+    expect(it.identify(owners).principal.kind).toBe("guest");
   });
 });

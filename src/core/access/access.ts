@@ -88,8 +88,8 @@ export class Access {
     });
   }
 
-  hold(caller: Caller, end: () => void): () => void {
-    return this.#openEnds.hold(caller, end);
+  hold(caller: Caller, end: () => void, mayStill?: () => boolean): () => void {
+    return this.#openEnds.hold(caller, end, mayStill);
   }
 
   /** A code that becomes a session of the owner, once. */
@@ -104,11 +104,18 @@ export class Access {
     return { code, expiresAtMs };
   }
 
-  /** Fails with access.link_used; a code is gone with the first try, whoever made it. */
-  async claim(code: string, facts: { readonly agent?: string | undefined }): Promise<ClaimedSession> {
+  /** Fails with access.link_used; a code is gone with the first try, whoever made it. `isForeign`: another user's program. */
+  async claim(
+    code: string,
+    { isForeign = false, ...facts }: { readonly agent?: string | undefined; readonly isForeign?: boolean },
+  ): Promise<ClaimedSession> {
     const digest = digestOf(code);
     const untilMs = this.#links.get(digest);
     this.#links.delete(digest);
+    if (untilMs !== undefined && isForeign) {
+      this.refused("user");
+      throw this.#failed(linkUsed());
+    }
     if (untilMs !== undefined && untilMs > this.#nowMs)
       return this.openSession({ kind: "owner" }, { ...facts, how: "link" });
     const share = this.records.state.shares.find(({ linkDigest }) => linkDigest === digest);
@@ -258,6 +265,8 @@ export class Access {
       return this.#isConfirmed(holder.person) ? this.findPerson(holder.person) : undefined;
     const share = this.records.state.shares.find(({ id }) => id === holder.share);
     if (!share || share.person !== undefined || !this.#isCurrent(share)) return undefined;
+    // SECURITY: a link that somebody sent to themselves must not outlive their place in the team.
+    if (share.by !== undefined && !this.#isConfirmed(share.by)) return undefined;
     const { id, box, incarnation, may } = share;
     return { kind: "guest", share: id, box, incarnation, may };
   }

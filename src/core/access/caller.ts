@@ -16,28 +16,15 @@ export interface Caller {
 export const socketOwner: Caller = { principal: { kind: "owner" }, credential: { kind: "socket" } };
 
 export function scopesOf(principal: Principal): readonly Scope[] {
-  switch (principal.kind) {
-    case "token":
-      return principal.scopes;
-    case "guest":
-      return principal.may === "work" ? ["read", "work"] : ["read"];
-    case "owner":
-    case "person":
-      return scopes;
-  }
+  if (principal.kind === "owner" || principal.kind === "person") return scopes;
+  if (principal.kind === "token") return principal.scopes;
+  return principal.may === "work" ? ["read", "work"] : ["read"];
 }
 
 /** For people and the log. */
 export function nameOf(principal: Principal): string {
-  switch (principal.kind) {
-    case "owner":
-      return "owner";
-    case "guest":
-      return `guest of ${principal.box}`;
-    case "person":
-    case "token":
-      return principal.name;
-  }
+  if (principal.kind === "owner") return "owner";
+  return principal.kind === "guest" ? `guest of ${principal.box}` : principal.name;
 }
 
 /** Which person, token or share it is; none of these ids lets anybody in. */

@@ -23,17 +23,8 @@ export function decideReach(
   // Before the scope: whether a box exists is told to nobody who does not see it.
   if (isBoxed && role === undefined && !isOfHost(principal)) return no("unseen");
   if (scope !== "none" && !scopesOf(principal).includes(scope)) return no("scope");
-  switch (reach) {
-    case "anyone":
-    case "sight":
-      return yes;
-    case "member":
-      return principal.kind === "guest" ? no("guest") : yes;
-    case "host":
-      return isOfHost(principal) ? yes : no("host");
-    case "look":
-    case "work":
-    case "own":
-      return isOfHost(principal) || includesRole(role, reach) ? yes : no("role");
-  }
+  if (reach === "anyone" || reach === "sight") return yes;
+  if (reach === "member") return principal.kind === "guest" ? no("guest") : yes;
+  if (reach === "host") return isOfHost(principal) ? yes : no("host");
+  return isOfHost(principal) || includesRole(role, reach) ? yes : no("role");
 }

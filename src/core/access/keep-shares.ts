@@ -6,7 +6,7 @@ import type { Box } from "../../contract/box.ts";
 import type { ShareRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { digestOf, freshCredential, freshId } from "./credential.ts";
-import { notFound } from "./keep-tokens.ts";
+import { holderOf, notFound } from "./keep-tokens.ts";
 import type { Sight } from "./sight.ts";
 
 const maxSharesOfBox = 64;
@@ -68,12 +68,14 @@ export async function createShare(
   const isLink = "link" in whom;
   const code = freshCredential();
   const lifeMs = ttlMs ?? (isLink ? linkLifeMs : undefined);
+  const holder = holderOf(access);
   const share: ShareRecord = {
     id: freshId(),
     box: box.name,
     incarnation: box.incarnation,
     may,
     ...(isLink ? { linkDigest: digestOf(code) } : { person: findPerson(core, whom.person) }),
+    ...(holder.kind === "person" ? { by: holder.person } : {}),
     createdAtMs: nowMs,
     ...(lifeMs === undefined ? {} : { expiresAtMs: nowMs + lifeMs }),
   };

@@ -6,6 +6,7 @@ const lookAgainMs = 20_000;
 
 interface OpenEnd {
   readonly caller: Caller;
+  readonly mayStill: () => boolean;
   readonly end: () => void;
 }
 
@@ -20,10 +21,10 @@ export class OpenEnds {
     this.#isAlive = isAlive;
   }
 
-  /** Calls `end` when the caller's credential ends; returns the way to let go. */
-  hold(caller: Caller, end: () => void): () => void {
+  /** Calls `end` when the caller's credential ends, or `mayStill` says no; returns the way to let go. */
+  hold(caller: Caller, end: () => void, mayStill: () => boolean = () => true): () => void {
     if (caller.credential.kind === "socket") return () => undefined;
-    const one: OpenEnd = { caller, end };
+    const one: OpenEnd = { caller, mayStill, end };
     this.#open.add(one);
     this.#watch();
     return () => this.#open.delete(one);

@@ -59,16 +59,10 @@ export function sightOf(caller: Caller, { state, findBox, nowMs }: SightDeps): S
 function roleOf(principal: Principal, thing: OfBox, state: AccessState, nowMs: number): BoxRole | undefined {
   const { box, incarnation } = thing;
   if (box === undefined || incarnation === undefined) return undefined;
-  switch (principal.kind) {
-    case "owner":
-      return "own";
-    case "guest":
-      return principal.box === box && principal.incarnation === incarnation ? principal.may : undefined;
-    case "token":
-      return roleOf(principal.of, thing, state, nowMs);
-    case "person":
-      return roleOfPerson(principal, { box, incarnation }, state, nowMs);
-  }
+  if (principal.kind === "owner") return "own";
+  if (principal.kind === "token") return roleOf(principal.of, thing, state, nowMs);
+  if (principal.kind === "person") return roleOfPerson(principal, { box, incarnation }, state, nowMs);
+  return principal.box === box && principal.incarnation === incarnation ? principal.may : undefined;
 }
 
 function roleOfPerson(

@@ -25,6 +25,14 @@ describe("who may come in", () => {
     const person = { ...claims, issuer: google.issuer };
     expect(decidePerson(google, person)).toEqual({ allow: false, reason: "open_provider" });
     expect(decidePerson({ ...google, allowed_domains: ["example.org"] }, person).allow).toBe(true);
+    for (const [issuer, isOpen] of [
+      ["https://gitlab.com", true],
+      ["https://gitlab.example.org", false],
+      ["https://login.microsoftonline.com/common/v2.0", true],
+      ["https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0", true],
+      ["https://login.microsoftonline.com/11111111-2222-3333-4444-555555555555/v2.0", false],
+    ] as const)
+      expect(decidePerson({ ...settings, issuer }, { ...claims, issuer }).allow, issuer).toBe(!isOpen);
   });
 
   it("is nobody of another provider", () => {

@@ -44,7 +44,22 @@ const isOfDomain = ({ email, isEmailVerified }: PersonClaims, domains: readonly 
   isEmailVerified && domains.some((domain) => email?.split("@").at(-1) === domain.toLowerCase());
 
 /** SECURITY: there everybody in the world has an account, so without a list nobody may come in. */
-const isOpenToAll = (issuer: string): boolean => new URL(issuer).host === "accounts.google.com";
+const isOpenToAll = (issuer: string): boolean => {
+  const { host, pathname } = new URL(issuer);
+  return openHosts.has(host) || (host === "login.microsoftonline.com" && openTenants.test(pathname));
+};
+
+const openHosts: ReadonlySet<string> = new Set([
+  "accounts.google.com",
+  "appleid.apple.com",
+  "gitlab.com",
+  "id.twitch.tv",
+  "slack.com",
+  "www.facebook.com",
+  "www.linkedin.com",
+]);
+/** Other tenants are one organisation each; the number is that of personal accounts. */
+const openTenants = /^\/(?:common|consumers|organizations|9188040d-6c67-4c5b-b112-36a304b66dad)(?:\/|$)/i;
 
 export const notAllowed = ({ name }: PersonClaims, reason: string): AgentBoxError =>
   new AgentBoxError("sign_in.refused", `${name} may not sign in here (${reason}).`, {

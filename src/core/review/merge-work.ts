@@ -80,14 +80,17 @@ async function keepMerge(
 /** Takes the latest merge back, of a box or of a project. */
 export async function undoMerge(
   core: Core,
-  which: { readonly box?: string; readonly projectDir?: string },
+  which: { readonly box?: string; readonly incarnation?: string; readonly projectDir?: string },
 ): Promise<MergeRecord> {
   return core.locked("merges", async () => {
     const all = await core.ports.store.listReview(
       "merge",
       which.projectDir === undefined ? {} : { projectDir: which.projectDir },
     );
-    const last = all.findLast((one) => !one.isUndone && (which.box === undefined || one.box === which.box));
+    const isMeant = ({ box, incarnation }: MergeRecord): boolean =>
+      (which.box === undefined || box === which.box) &&
+      (which.incarnation === undefined || incarnation === which.incarnation);
+    const last = all.findLast((one) => !one.isUndone && isMeant(one));
     if (!last) {
       throw new AgentBoxError("review.nothing", "There is no merge that could be taken back.", {
         hint: "Merges of this project are in: agentbox events --type work.merged",

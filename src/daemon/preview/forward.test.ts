@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { PreviewGround } from "./preview.fixture.ts";
+import { PreviewGround } from "../../../test/support/preview-ground.ts";
 
 let ground: PreviewGround;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../../services/link/box.fixture.ts";
-import { PreviewGround } from "./preview.fixture.ts";
+import { PreviewGround } from "../../../test/support/preview-ground.ts";
 
 let ground: PreviewGround;
 beforeAll(async () => {

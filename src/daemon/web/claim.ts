@@ -2,15 +2,18 @@ import { z } from "zod";
 import { sessionCookie } from "../../contract/api/headers.ts";
 import type { ClaimedSession } from "../../core/access/access.ts";
 import { parseWith, readJson, sendJson } from "../http.ts";
+import { isOfAnotherUser } from "./peer-user.ts";
 import type { SiteRequest } from "./site.ts";
 
 const ClaimBody = z.strictObject({ code: z.string().min(1).max(200) });
 
 /** A one-time code becomes a session. SECURITY: the code comes in the body, because addresses end up in histories and logs. */
 export async function claim(asked: SiteRequest): Promise<void> {
-  const { core, request } = asked;
-  const { code } = parseWith(ClaimBody, await readJson(request, { mustSayJson: true }), "body");
-  const claimed = await core.access.claim(code, { agent: request.headers["user-agent"] });
+  const { core, request, hasProxy } = asked;
+  const { code } = parseWith(ClaimBody, await readJson(request, { isOfStranger: true }), "body");
+  // Behind a proxy everybody is the proxy's user.
+  const isForeign = !hasProxy && (await isOfAnotherUser(request.socket));
+  const claimed = await core.access.claim(code, { agent: request.headers["user-agent"], isForeign });
   sendSession(asked, claimed);
 }
 

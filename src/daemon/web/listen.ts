@@ -20,6 +20,8 @@ export interface WebPort {
   readonly port: number | undefined;
   /** The address that people use: the one of the proxy, or the port itself. */
   readonly url: string;
+  /** Whether that is a proxy's. */
+  readonly hasProxy: boolean;
   readonly places: WebPlaces;
   ensure(): Promise<void>;
   close(): void;
@@ -50,6 +52,9 @@ export function createWebPort(core: Core, createServer: (way: Way) => Server): W
     },
     get url() {
       return url?.origin ?? `http://${loopback}:${port ?? 0}`;
+    },
+    get hasProxy() {
+      return url !== undefined;
     },
     get places() {
       return places;

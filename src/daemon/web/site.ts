@@ -13,6 +13,8 @@ export interface SiteRequest {
   readonly response: ServerResponse;
   /** Whether the address that people use is https, so that cookies can be held to it. */
   readonly isSecure: boolean;
+  /** Whether a proxy stands in front, so that connections are its own. */
+  readonly hasProxy: boolean;
 }
 
 /** SECURITY: only POST, so that no link, image or prefetch begins, finishes or ends anything. */

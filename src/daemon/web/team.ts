@@ -22,14 +22,14 @@ const FinishBody = z.strictObject({
 
 /** What a page may know before anybody has signed in: whether there is a button, and what it says. */
 export async function tellWays({ core, response, request }: SiteRequest): Promise<void> {
-  await readJson(request, { mustSayJson: true });
+  await readJson(request, { isOfStranger: true });
   const { sign_in } = await readWebSection(core);
   sendJson(response, 200, sign_in === undefined ? {} : { provider: providerName(sign_in) });
 }
 
 export async function beginSignIn(asked: SiteRequest): Promise<void> {
   const { core, request, response } = asked;
-  await readJson(request, { mustSayJson: true });
+  await readJson(request, { isOfStranger: true });
   const { url, cookie, secret } = await core.team.begin(`${originOf(asked)}/auth/callback`);
   response.setHeader("set-cookie", cookieText(asked, cookie, cookieSeconds));
   sendJson(response, 200, { url, secret });
@@ -37,7 +37,11 @@ export async function beginSignIn(asked: SiteRequest): Promise<void> {
 
 export async function finishSignIn(asked: SiteRequest): Promise<void> {
   const { core, request } = asked;
-  const { secret, ...answer } = parseWith(FinishBody, await readJson(request, { mustSayJson: true }), "body");
+  const { secret, ...answer } = parseWith(
+    FinishBody,
+    await readJson(request, { isOfStranger: true }),
+    "body",
+  );
   const cookies = cookiesNamed(request.headers.cookie ?? "");
   const claimed = await core.team.finish(
     answer,

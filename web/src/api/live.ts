@@ -62,7 +62,7 @@ function refresh(): void {
 }
 
 /** Which answers an event makes stale. */
-export function staleKeys({ type, box }: Pick<BoxEvent, "type" | "box">): readonly (readonly string[])[] {
+function staleKeys({ type, box }: Pick<BoxEvent, "type" | "box">): readonly (readonly string[])[] {
   const [noun = ""] = type.split(".");
   const keys: string[][] = [];
   if (box !== undefined) keys.push(["box", box]);

@@ -5,7 +5,7 @@
 const place = "agentbox-key";
 const keyHeader = "agentbox-key";
 
-export const getKey = (): string | undefined => localStorage.getItem(place) ?? undefined;
+const getKey = (): string | undefined => localStorage.getItem(place) ?? undefined;
 export const keepKey = (key: string): void => localStorage.setItem(place, key);
 export const forgetKey = (): void => localStorage.removeItem(place);
 

@@ -4,7 +4,7 @@ import { Dialog } from "./dialog.tsx";
 import { Visible } from "./visible.tsx";
 
 /** SECURITY: an address from a box is text until a person has seen all of it; only web pages are ever opened. */
-export function isWebAddress(text: string): boolean {
+function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol } = new URL(text);
   return protocol === "https:" || protocol === "http:";

@@ -24,4 +24,5 @@ export function withCtrl(typed: string): string {
 }
 
 /** How many keys a person would say this was: one for each character, and one for a sequence. */
-export const keyCount = (typed: string): number => (typed.startsWith("\u001b") ? 1 : [...typed].length);
+export const keyCount = (typed: string): number =>
+  typed.startsWith("\u001b") ? 1 : Array.from(typed).length;

@@ -48,7 +48,7 @@ export const strictDocument = (): Document =>
 
 /** Parts of xterm ask the page's own document while it opens; for that moment it makes elements the same way. */
 export function withStrictElements(open: () => void): void {
-  document.createElement = createElement as typeof document.createElement;
+  document.createElement = createElement;
   try {
     open();
   } finally {

@@ -175,6 +175,10 @@ function openStream(path: string, id: string, op: StreamOp, { sessions, streams,
     }
     case "files.read":
     case "files.write":
+    case "files.list":
+    case "files.slice":
+    case "port.open":
+    case "ports.list":
       connection.send({
         type: "failed",
         code: "runtime.unsupported",

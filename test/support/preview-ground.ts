@@ -9,11 +9,11 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebSocketServer } from "ws";
-import type { Box } from "../../contract/box.ts";
-import type { Core } from "../../core/context.ts";
-import { systemClock } from "../../host/clock.ts";
-import { FixtureBox, removeBuild } from "../../services/link/box.fixture.ts";
-import { Previews } from "./previews.ts";
+import type { Box } from "../../src/contract/box.ts";
+import type { Core } from "../../src/core/context.ts";
+import { systemClock } from "../../src/host/clock.ts";
+import { FixtureBox, removeBuild } from "../../src/services/link/box.fixture.ts";
+import { Previews } from "../../src/daemon/preview/previews.ts";
 
 export interface Answer {
   readonly status: number;

@@ -1,0 +1,24 @@
+import type { Box } from "../../contract/box.ts";
+
+type Values = Readonly<Record<string, string>>;
+const namesOf = (values: Values): Record<string, string> =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, ""]));
+
+/** A box for somebody who may only look. SECURITY: passwords are given as variables; only who works in the box has those. */
+export function hideValues(box: Box): Box {
+  const { spec, main } = box;
+  return {
+    ...box,
+    spec: {
+      ...spec,
+      env: namesOf(spec.env),
+      services: spec.services.map((service) => ({ ...service, env: namesOf(service.env) })),
+      mcp: spec.mcp.map((server) =>
+        server.transport === "stdio"
+          ? { ...server, env: namesOf(server.env) }
+          : { ...server, headers: namesOf(server.headers) },
+      ),
+    },
+    ...(main === undefined ? {} : { main: { ...main, env: namesOf(main.env) } }),
+  };
+}
