@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Sight } from "../core/access/sight.ts";
 import { accessHandlers } from "./access-handlers.ts";
+import { handlers } from "./handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 
@@ -84,4 +85,24 @@ describe("what a member cannot do with a box of their own", () => {
     await undo("/theirs", true);
     expect(undone).toEqual([2, 1]);
   });
+});
+
+it.each([
+  ["own", ["read", "work"], "canary"],
+  ["work", ["read", "work"], "canary"],
+  ["look", ["read"], ""],
+  ["own", ["read"], ""],
+])("the values of a box's variables, for the role %s and the scopes %j", async (role, scopes, shown) => {
+  const box = { name: "one", incarnation: "i", spec: { env: { A: "canary" }, services: [], mcp: [] } };
+  const core = {
+    getBox: async () => box,
+    live: new Map(),
+    ports: {
+      runtimes: { get: async () => ({ find: async () => undefined }) },
+      storage: { dirs: () => ({ home: "", workspace: "" }) },
+    },
+  };
+  const access = { ...sight(false), scopes, roleOnLife: () => role };
+  const answer = await handlers.getBox({ deps: { core }, params: { box: "one" }, access } as never);
+  expect(answer).toMatchObject({ box: { name: "one", spec: { env: { A: shown } } } });
 });

@@ -33,7 +33,7 @@ export class OpenEnds {
   /** After every change of the records: whatever has lost its credential ends now. */
   sweep(): void {
     for (const one of this.#open) {
-      if (this.#isAlive(one.caller)) continue;
+      if (this.#isAlive(one.caller) && one.mayStill()) continue;
       this.#open.delete(one);
       one.end();
     }
