@@ -54,8 +54,14 @@ const previewPolicy = (target: PreviewTarget, webPort: number): string =>
     "webrtc 'block'",
   ].join("; ");
 
-const listOf = (header: string | undefined): string[] =>
-  (header ?? "").split(",").map((token) => token.trim().toLowerCase());
+/** SECURITY: never the length: without it a body would be read as the next request or answer (smuggling). */
+const namedBy = (connection: string | undefined): ReadonlySet<string> =>
+  new Set(
+    (connection ?? "")
+      .split(",")
+      .map((token) => token.trim().toLowerCase())
+      .filter((token) => token !== "content-length"),
+  );
 
 /** What the box's program is told: that it is spoken to on its own port, because many refuse other names. */
 export function headersToBox(
@@ -63,7 +69,7 @@ export function headersToBox(
   target: PreviewTarget,
   webPort: number,
 ): OutgoingHttpHeaders {
-  const named = new Set(listOf(request.headers.connection));
+  const named = namedBy(request.headers.connection);
   const headers: OutgoingHttpHeaders = Object.create(null) as OutgoingHttpHeaders;
   for (const [name, values = []] of Object.entries(request.headersDistinct)) {
     const isDropped =
@@ -114,7 +120,7 @@ export function headersFromBox(
   target: PreviewTarget,
   webPort: number,
 ): OutgoingHttpHeaders {
-  const named = new Set(listOf(answer.headers.connection));
+  const named = namedBy(answer.headers.connection);
   const headers: OutgoingHttpHeaders = Object.create(null) as OutgoingHttpHeaders;
   for (const [name, values = []] of Object.entries(answer.headersDistinct)) {
     if (hopByHop.has(name) || notFromBox.has(name) || named.has(name)) continue;
