@@ -37,6 +37,14 @@ describe("architecture of the dashboard", () => {
     expect(pages.flatMap(judgeWeb)).toEqual([]);
   });
 
+  it("loads no zod, which makes functions from text and weighs as much as all the rest", () => {
+    const known = new Map([...sources, ...pages].map((one) => [one.path, one]));
+    const own = pages.filter(({ path }) => !path.includes(".test."));
+    const loads = own.map(({ path }) => ({ path, through: loadedPackages(path, known).get("zod") }));
+    expect(loads.filter(({ through }) => through !== undefined)).toEqual([]);
+    expect(loadedPackages("src/contract/review/merge.ts", known).has("zod")).toBe(true);
+  });
+
   const inPage = (text: string) => judgeWeb(file("web/src/box/x.tsx", text)).join("\n");
   it.each([
     [`import "../../../src/core/x.ts";`, `import "../../../src/base/errors.ts";`, /may not import src\/core/],

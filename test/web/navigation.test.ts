@@ -33,7 +33,7 @@ describeUnless(noBrowser)("ways through the dashboard", () => {
     const page = await context.newPage();
     await page.goto(url);
     await page
-      .getByText(/used|too old/i)
+      .getByText(/opened already/)
       .first()
       .waitFor();
     expect(await page.locator(".app-main").count()).toBe(0);

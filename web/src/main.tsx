@@ -1,5 +1,4 @@
 /** Where the page starts: a session first, then everything else. */
-import "./app/no-code-from-text.ts";
 import { QueryClientProvider, queryOptions, useQuery } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect } from "react";

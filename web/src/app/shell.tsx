@@ -72,7 +72,13 @@ function PlaceLink({ place, waiting, onGo }: { place: Place; waiting: number; on
 
 function Navigation({ onGo }: { onGo: () => void }) {
   const waiting = useWaiting();
-  const allowed = { work: useMay("work"), secrets: useMay("secrets") } as Partial<Record<Scope, boolean>>;
+  const me = useMe();
+  // The vault is the host's, whatever scopes a member has.
+  const maySecrets = useMay("secrets") && me?.isAdmin === true;
+  const allowed: Partial<Record<Scope, boolean>> = {
+    work: useMay("work") && me?.kind !== "guest",
+    secrets: maySecrets,
+  };
   return (
     <nav className="app-nav" aria-label="Main">
       {places

@@ -12,6 +12,7 @@ import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { Panel } from "./panel.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 
 interface CheckpointsProps {
   readonly name: string;
@@ -59,16 +60,7 @@ export function CheckpointsPanel({ name, isOwn, canWork }: CheckpointsProps) {
       {data && data.length > 0 ? (
         <TableScroll>
           <table className="table box-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Checkpoint</th>
-                <th scope="col">When</th>
-                <th scope="col">Changes since the start</th>
-                <th scope="col">
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={["Checkpoint", "When", "Changes since the start"]} hasActions />
             <tbody>
               {data.map((checkpoint) => (
                 <CheckpointRow

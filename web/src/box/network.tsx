@@ -20,6 +20,7 @@ import { Panel } from "./panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
 import { useBox, useBoxName } from "./use-box.ts";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 
 const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
@@ -118,19 +119,7 @@ function Hosts({ name, ...actions }: Actions & { name: string }) {
       {data && data.hosts.length > 0 ? (
         <TableScroll>
           <table className="table box-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Host</th>
-                <th scope="col">Requests</th>
-                <th scope="col">Denials</th>
-                <th scope="col">Sent</th>
-                <th scope="col">Received</th>
-                <th scope="col">Last</th>
-                <th scope="col">
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={["Host", "Requests", "Denials", "Sent", "Received", "Last"]} hasActions />
             <tbody>
               {data.hosts.map((host) => (
                 <HostRow key={`${host.host}:${host.port}`} host={host} {...actions} />
@@ -202,16 +191,7 @@ function Denials({ box: { name, incarnation }, ...actions }: Actions & { box: Bo
       {denials.length === 0 ? null : (
         <TableScroll>
           <table className="table box-stacked">
-            <thead>
-              <tr>
-                <th scope="col">When</th>
-                <th scope="col">What</th>
-                <th scope="col">Why</th>
-                <th scope="col">
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={["When", "What", "Why"]} hasActions />
             <tbody>
               {denials.map((record) => (
                 <DenialRow key={record.id} record={record} {...actions} />

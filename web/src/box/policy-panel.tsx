@@ -7,6 +7,7 @@ import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { Visible } from "../parts/visible.tsx";
 import { Panel } from "./panel.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 
 const tones: Readonly<Record<string, Tone>> = { allow: "good", ask: "warn", deny: "bad", bound: "info" };
 
@@ -23,14 +24,7 @@ export function PolicyPanel({ name }: { name: string }) {
       {data ? (
         <TableScroll>
           <table className="table box-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Verdict</th>
-                <th scope="col">What</th>
-                <th scope="col">Rule</th>
-                <th scope="col">Written in</th>
-              </tr>
-            </thead>
+            <TableHead columns={["Verdict", "What", "Rule", "Written in"]} />
             <tbody>
               {data.lines.map(({ verdict, what, rule, where }, index) => (
                 <tr key={`${rule} ${index}`}>

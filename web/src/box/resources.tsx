@@ -8,6 +8,7 @@ import { Chart } from "./chart.tsx";
 import { Panel } from "./panel.tsx";
 import { useBoxName } from "./use-box.ts";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 
 const everyMs = 3_000;
 
@@ -97,15 +98,7 @@ function Summary({ answer }: { answer: ResourcesAnswer }) {
     <TableScroll>
       <table className="table">
         <caption className="visually-hidden">What the box has used lately</caption>
-        <thead>
-          <tr>
-            <th scope="col">Measure</th>
-            <th scope="col">Now</th>
-            <th scope="col">Mean</th>
-            <th scope="col">Most</th>
-            <th scope="col">Limit</th>
-          </tr>
-        </thead>
+        <TableHead columns={["Measure", "Now", "Mean", "Most", "Limit"]} />
         <tbody>
           {measures.map((measure) => {
             const { values } = pointsOf(answer, measure);

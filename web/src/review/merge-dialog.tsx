@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { isAgentBoxError } from "../../../src/base/errors.ts";
-import { MergeMode, type MergeConflict, type MergeRecord } from "../../../src/contract/review/merge.ts";
+import type { MergeConflict, MergeMode, MergeRecord } from "../../../src/contract/review/merge.ts";
 import type { Review } from "../../../src/contract/review/review.ts";
 import type { DangerKind } from "../../../src/contract/review/danger.ts";
 import { client } from "../api/client.ts";
@@ -26,6 +26,7 @@ const modeWords = {
   commits: "The agent's own commits",
   patch: "Changed files only, no commit",
 } as const satisfies Record<MergeMode, string>;
+const modes = Object.keys(modeWords) as MergeMode[];
 
 /** Whether an error says that somebody should look again. */
 export const isOutdatedError = (error: unknown): boolean =>
@@ -82,8 +83,8 @@ export function MergeDialog({
         {merge.error === null ? null : <ErrorNote error={merge.error} />}
         <Conflicts error={merge.error} />
         <Field label="How">
-          <Select value={mode} onChange={({ target }) => setMode(MergeMode.parse(target.value))}>
-            {MergeMode.options.map((option) => (
+          <Select value={mode} onChange={({ target }) => setMode(target.value as MergeMode)}>
+            {modes.map((option) => (
               <option key={option} value={option}>
                 {modeWords[option]}
               </option>

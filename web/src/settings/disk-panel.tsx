@@ -9,6 +9,7 @@ import { useAction } from "../parts/use-action.ts";
 import { useMay } from "../api/me.ts";
 import { Section } from "./section.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 
 const queryKey = ["disk"];
 const shownBoxes = 20;
@@ -34,12 +35,7 @@ export function DiskPanel() {
           <TableScroll>
             <table className="table">
               <caption className="visually-hidden">What takes space</caption>
-              <thead>
-                <tr>
-                  <th scope="col">What</th>
-                  <th scope="col">Size</th>
-                </tr>
-              </thead>
+              <TableHead columns={["What", "Size"]} />
               <tbody>
                 {data.shared.map(({ name, bytes }) => (
                   <tr key={name}>

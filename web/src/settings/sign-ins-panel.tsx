@@ -10,6 +10,7 @@ import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { Section } from "./section.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 
 export function SignInsPanel({ canList }: { canList: boolean }) {
   const me = useMe();
@@ -47,17 +48,7 @@ function SignIns() {
     <TableScroll>
       <table className="table">
         <caption className="visually-hidden">Browsers that are signed in</caption>
-        <thead>
-          <tr>
-            <th scope="col">Who</th>
-            <th scope="col">Browser</th>
-            <th scope="col">Last seen</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={["Who", "Browser", "Last seen", "Ends"]} hasActions />
         <tbody>
           {data.map(({ id, kind, name, isThis, agent, usedAtMs, expiresAtMs }) => (
             <tr key={id}>

@@ -14,6 +14,7 @@ import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { Section } from "./section.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { TableHead } from "../parts/table-head.tsx";
 
 const words: Readonly<Record<Scope, string>> = {
   read: "see boxes, their output, files and events",
@@ -57,17 +58,7 @@ function Tokens() {
     <TableScroll>
       <table className="table">
         <caption className="visually-hidden">Access tokens</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">May</th>
-            <th scope="col">Used</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={["Name", "May", "Used", "Ends"]} hasActions />
         <tbody>
           {data.map(({ id, name, scopes, usedAtMs, expiresAtMs }) => (
             <tr key={id}>
