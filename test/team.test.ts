@@ -1,8 +1,8 @@
 /** People of a team on a core without edges: how long they stay, and what their boxes may be. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CreateBox } from "../src/contract/api/schemas.ts";
-import { personId } from "../src/core/access/team-persons.ts";
-import { boxPerson } from "../src/core/access/team-members.ts";
+import { personId } from "../src/core/team/persons.ts";
+import { boxPerson } from "../src/core/team/members.ts";
 import type { Core } from "../src/core/context.ts";
 import { createBox } from "../src/core/create-box.ts";
 import type { Identity, Recheck } from "../src/ports/identity.ts";

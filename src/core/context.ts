@@ -31,7 +31,7 @@ import type { ToolStore } from "../ports/tool-store.ts";
 import type { Vault } from "../ports/vault.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import { Access } from "./access/access.ts";
-import { Team } from "./access/team.ts";
+import { Team } from "./team/team.ts";
 import { AgentWatch } from "./agents/agent-watch.ts";
 import type { ModelKeys } from "./agents/model-keys.ts";
 import { modelListener } from "./agents/model-listener.ts";

@@ -5,7 +5,7 @@ import { printable } from "../base/printable.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { CreateBox, CreatedBox, StartRun } from "../contract/api/schemas.ts";
 import type { Box, BoxSpec, Isolation } from "../contract/box.ts";
-import { type Maker, ownerMaker, withBoxOwner } from "./access/team-members.ts";
+import { type Maker, ownerMaker, withBoxOwner } from "./team/members.ts";
 import { allocateOwner } from "./allocate-owner.ts";
 import { proposeName, requireBoxName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";

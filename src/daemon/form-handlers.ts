@@ -1,7 +1,7 @@
 /** Handlers for forms: they look, and make nothing. */
 import type { RouteName } from "../contract/api/routes.ts";
 import { manifestJsonSchema } from "../contract/manifest/index.ts";
-import { memberProjects, requireMemberRequest } from "../core/access/team-members.ts";
+import { memberProjects, requireMemberRequest } from "../core/team/members.ts";
 import { checkManifest } from "../core/check-manifest.ts";
 import type { Core } from "../core/context.ts";
 import { listProjects } from "../core/list-projects.ts";

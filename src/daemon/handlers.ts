@@ -22,7 +22,7 @@ import { stopBox } from "../core/stop-box.ts";
 import { summariseBoxes } from "../core/summarise-box.ts";
 import { hideValues } from "../core/access/hide-values.ts";
 import type { Sight } from "../core/access/sight.ts";
-import { makerOf, ownerName, requireMemberRequest } from "../core/access/team-members.ts";
+import { makerOf, ownerName, requireMemberRequest } from "../core/team/members.ts";
 import { listVisible, visibleNames } from "../core/access/visible-records.ts";
 import { streamEvents } from "./event-stream.ts";
 import { streamLogs } from "./log-stream.ts";

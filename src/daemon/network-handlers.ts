@@ -1,7 +1,7 @@
 /** The handlers of the gate's routes. */
 import { AgentBoxError } from "../base/errors.ts";
 import type { RouteName } from "../contract/api/routes.ts";
-import { forbidden, requireMemberRequest } from "../core/access/team-members.ts";
+import { forbidden, requireMemberRequest } from "../core/team/members.ts";
 import { listVisible } from "../core/access/visible-records.ts";
 import { allowEgress } from "../core/network/allow-egress.ts";
 import { changePolicy } from "../core/network/change-policy.ts";

@@ -1,5 +1,5 @@
 /** Handlers about an agent's work: checkpoints, review, comments, checks, merge. */
-import { forbidden, makerOf } from "../core/access/team-members.ts";
+import { forbidden, makerOf } from "../core/team/members.ts";
 import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
 import { forkBox, freeName } from "../core/review/fresh-box.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../core/review/merge-work.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openTestCore, openTestHost } from "../../../test/support/core.ts";
 import { createToken } from "./keep-tokens.ts";
 import { socketOwner } from "./caller.ts";
-import { withBarred } from "./team-persons.ts";
+import { withBarred } from "../team/persons.ts";
 
 const dayMs = 86_400_000;
 

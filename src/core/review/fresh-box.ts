@@ -2,7 +2,7 @@ import type { Box } from "../../contract/box.ts";
 import { noNetwork } from "../../contract/network/policy.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
-import { type Maker, boxPerson } from "../access/team-members.ts";
+import { type Maker, boxPerson } from "../team/members.ts";
 import type { Core } from "../context.ts";
 import { raiseBox } from "../create-box.ts";
 import { withoutSecretRules } from "../policy/secret-rules.ts";

@@ -5,7 +5,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
-import { readWebSection } from "../../core/access/team-settings.ts";
+import { readWebSection } from "../../core/team/settings.ts";
 import type { Core } from "../../core/context.ts";
 import type { Way, WebPlaces } from "../door.ts";
 

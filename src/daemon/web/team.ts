@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { AgentBoxError } from "../../base/errors.ts";
 import { signInCookie } from "../../contract/api/headers.ts";
-import { providerName, readWebSection } from "../../core/access/team-settings.ts";
+import { providerName, readWebSection } from "../../core/team/settings.ts";
 import { parseWith, readJson, sendJson } from "../http.ts";
 import { sendSession } from "./claim.ts";
 import { readForm } from "./read-form.ts";

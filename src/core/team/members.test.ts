@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { AccessState } from "../../ports/access-records.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
-import type { Sight } from "./sight.ts";
-import { boxPerson, makerOf, requireMemberRequest, requireProject, withBoxOwner } from "./team-members.ts";
+import type { Sight } from "../access/sight.ts";
+import { boxPerson, makerOf, requireMemberRequest, requireProject, withBoxOwner } from "./members.ts";
 
 const links: Record<string, string> = {
   "/srv/app": "/real/app",

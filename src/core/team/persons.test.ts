@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AccessState } from "../../ports/access-records.ts";
 import type { PersonClaims } from "../../ports/identity.ts";
-import { decidePerson, personId, withBarred, withPerson } from "./team-persons.ts";
+import { decidePerson, personId, withBarred, withPerson } from "./persons.ts";
 
 const settings = { issuer: "https://id.example.org", client_id: "agentbox" };
 const claims: PersonClaims = {

@@ -9,8 +9,8 @@ import type { Box } from "../../contract/box.ts";
 import type { AccessState } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { noSuchDirectory } from "../read-layers.ts";
-import type { Sight } from "./sight.ts";
-import { readWebSection } from "./team-settings.ts";
+import type { Sight } from "../access/sight.ts";
+import { readWebSection } from "./settings.ts";
 
 /** For whom a box is made. */
 export interface Maker {

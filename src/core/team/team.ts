@@ -7,10 +7,10 @@ import type { SignInSection } from "../../contract/manifest/web-section.ts";
 import type { AccessState, SessionRecord } from "../../ports/access-records.ts";
 import type { PersonClaims, SignInAnswer } from "../../ports/identity.ts";
 import type { Core } from "../context.ts";
-import type { ClaimedSession } from "./access.ts";
-import { decidePerson, notAllowed, personId, withBarred, withPerson } from "./team-persons.ts";
-import { getSignIn, maxSessionMs, readWebSection, recheckMs } from "./team-settings.ts";
-import { type BrowserProof, TeamTransactions } from "./team-transactions.ts";
+import type { ClaimedSession } from "../access/access.ts";
+import { decidePerson, notAllowed, personId, withBarred, withPerson } from "./persons.ts";
+import { getSignIn, maxSessionMs, readWebSection, recheckMs } from "./settings.ts";
+import { type BrowserProof, TeamTransactions } from "./transactions.ts";
 
 /** How long somebody stays without the provider's word. */
 const withoutWordMs = 3_600_000;

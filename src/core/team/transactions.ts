@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { SignInChecks } from "../../ports/identity.ts";
 import { EventBudget } from "../network/event-budget.ts";
-import { digestOf, freshCredential, isSameDigest } from "./credential.ts";
+import { digestOf, freshCredential, isSameDigest } from "../access/credential.ts";
 
 const lifeMs = 10 * 60_000;
 /** SECURITY: nobody must be able to push out somebody else's sign-in: what can begin in ten minutes has room. */

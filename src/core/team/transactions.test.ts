@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../host/clock.ts";
-import { TeamTransactions } from "./team-transactions.ts";
+import { TeamTransactions } from "./transactions.ts";
 
 const checks = { issuer: "i", redirectUri: "r", state: "s", nonce: "n", verifier: "v" };
 const refused = expect.objectContaining({ code: "sign_in.refused" });
