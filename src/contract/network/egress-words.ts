@@ -22,6 +22,7 @@ const reasons: Readonly<Record<DenyReason, string>> = {
   limit: "over a limit of the gate",
   not_approved: "nobody has agreed",
   malformed: "malformed",
+  overridden: "a header or parameter could replace the method or path",
   policy_error: "the policy is broken",
   secret_not_granted: "nobody has agreed to this use of a secret",
   secret_unavailable: "its secret could not be had",

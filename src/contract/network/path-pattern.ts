@@ -6,6 +6,8 @@ const visibleAscii = /^[\x21-\x7e]+$/;
 const unreserved = /[A-Za-z0-9\-._~]/;
 /** A dot segment, also with the parameters that some servers cut off before they look at it. */
 const dotSegment = /^\.{1,2}(?:;|$)/;
+/** What decodes to another encoding, also the one of IIS. */
+const doubleEncoding = /%25(?:[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})/;
 
 /**
  * The path of a request target, without its query, in the one form that patterns are matched with.
@@ -17,12 +19,12 @@ const dotSegment = /^\.{1,2}(?:;|$)/;
 export function canonicalPath(raw: string): string | undefined {
   const [path = ""] = raw.split("?", 1);
   if (path.length > maxPath || !path.startsWith("/") || !visibleAscii.test(path)) return undefined;
-  if (/[\\#]|\/\/|%(?![0-9A-Fa-f]{2})|%25[0-9A-Fa-f]{2}/.test(path)) return undefined;
+  if (/[\\#]|\/\/|%(?![0-9A-Fa-f]{2})/.test(path)) return undefined;
   if (!isUtf8(path)) return undefined;
   const decoded = decodeOnce(path);
-  if (decoded === undefined || decoded.split("/").some((segment) => dotSegment.test(segment)))
-    return undefined;
-  return decoded;
+  // SECURITY: "%25%32%65" is a percent sign and two digits for one server, and a dot for one that decodes twice.
+  if (decoded === undefined || doubleEncoding.test(decoded)) return undefined;
+  return decoded.split("/").some((segment) => dotSegment.test(segment)) ? undefined : decoded;
 }
 
 function isUtf8(path: string): boolean {

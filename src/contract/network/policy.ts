@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Overrides } from "./request-overrides.ts";
 
 /**
  * The network policy of one box, compiled from all layers when the box is made or the policy is reloaded. Everything
@@ -73,6 +74,8 @@ export interface EgressRequest {
   readonly port: number;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
+  /** What else in the request a server may obey in the place of its method or path. */
+  readonly overrides?: Overrides | undefined;
 }
 
 /** A decision is a value; an error inside a decision means deny. */
@@ -128,4 +131,5 @@ export type DenyReason =
   | "limit"
   | "not_approved"
   | "malformed"
+  | "overridden"
   | "policy_error";

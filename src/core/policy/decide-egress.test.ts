@@ -113,6 +113,26 @@ describe("methods and paths", () => {
     );
   });
 
+  it("a denial fits every spelling of its path, and a permission one", () => {
+    const denied = `${allow("api.example.org")}${rule('host = "*.example.org"\npaths = ["/admin/**"]\nmode = "deny"')}`;
+    for (const path of ["/ADMIN/x", "/admin;a=b/x", "/admin./x", "/admin%20/x", "/admin/", "//x"]) {
+      expect(judge(denied, "api.example.org", 443, { method: "GET", path }), path).toBe("deny rule_denies");
+      expect(judge(get, "api.example.org", 443, { method: "GET", path }), path).toMatch(
+        /^deny (?:wrong_path|malformed)$/,
+      );
+    }
+  });
+
+  it("a second word on the method or the path is refused where a rule that decides is about them", () => {
+    const overrides = { method: "header x-http-method-override", path: undefined };
+    const request = { method: "GET", path: "/repos/a", overrides };
+    const denied = `${allow("api.example.org")}${rule('host = "api.example.org"\nmethods = ["DELETE"]\nmode = "deny"')}`;
+    expect(judge(get, "api.example.org", 443, request)).toBe("deny overridden");
+    expect(judge(denied, "api.example.org", 443, request)).toBe("deny overridden");
+    expect(judge(allow("api.example.org"), "api.example.org", 443, request)).toBe("allow");
+    expect(judge(allow("api.example.org") + get, "api.example.org", 443, request)).toMatch(/^allow/);
+  });
+
   it("a denial without ports is for all ports", () => {
     const texts = `${allow("api.example.org:5432")}${rule('host = "api.example.org"\nmode = "deny"')}`;
     expect(judge(allow("api.example.org:5432"), "api.example.org", 5432)).toBe("allow");

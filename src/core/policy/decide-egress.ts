@@ -92,6 +92,8 @@ function decideByRules(
   const denials = here.filter(({ mode }) => mode === "deny");
   const denial = denials.find((rule) => fitOf(rule, request) === "yes");
   if (denial) return deny(host, "rule_denies", denial);
+  const masked = denials.find((rule) => fitOf(rule, request) === "overridden");
+  if (masked) return deny(host, "overridden", masked);
   const isBound = ({ rules }: NetworkPolicy["bounds"][number]): boolean =>
     rules.some((rule) => isLive(rule, nowMs) && matchesHost(rule.host, host) && coversPort(rule, port));
   if (
@@ -157,14 +159,12 @@ function decideBest(
     return allow(allowing, mustInspect || isRead || hasConditions(allowing));
   }
   const [rule] = rules;
-  const reason =
-    withFit("wrong_path").length > 0
-      ? "wrong_path"
-      : withFit("malformed").length > 0
-        ? "malformed"
-        : "wrong_method";
+  const reason = misfits.find((fit) => withFit(fit).length > 0) ?? "wrong_method";
   return deny(host, reason, withFit(reason)[0] ?? rule);
 }
+
+/** What is said where no rule fits, the nearest miss first. */
+const misfits = ["overridden", "wrong_path", "malformed", "wrong_method"] as const;
 
 const deny = (host: string, reason: DenyReason, rule?: NetworkRule): EgressVerdict => ({
   outcome: "deny",

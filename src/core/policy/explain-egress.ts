@@ -115,6 +115,7 @@ function whyNot(
     wrong_method: `${name} does not allow ${method}`,
     wrong_path: `${name} does not allow ${path}`,
     malformed: `the path ${path} can be read in more than one way`,
+    overridden: "a header or parameter could replace the method or the path",
     expired: `${name} has ended`,
     policy_error: "the policy could not be applied",
   };

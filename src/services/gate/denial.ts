@@ -37,6 +37,8 @@ const sentences: Record<DenyReason, (where: string) => string> = {
   limit: () => "This box has reached a limit of the gate.",
   not_approved: (where) => `Nobody agreed to this box reaching ${where}.`,
   malformed: () => "The request cannot be read in exactly one way.",
+  overridden: (where) =>
+    `A header or parameter could make ${where} do something else than the method and path say, and rules decide by them.`,
   policy_error: () => "The policy of this box could not be applied.",
   secret_not_granted: (where) => `Nobody agreed to this box using a secret for ${where}.`,
   secret_unavailable: (where) => `The secret that ${where} needs could not be had, so nothing was sent.`,
@@ -130,6 +132,7 @@ function hintFor({ box, host, port, reason }: Denial): string {
   if (isSecretDenial(reason)) return secretHints[reason];
   if (reason === "limit") return "Slow down and try again.";
   if (reason === "malformed" || reason === "bad_host") return "Send a plain request to a host name.";
+  if (reason === "overridden") return "Send the method and the path themselves.";
   const url = `${port === 80 ? "http" : "https"}://${host}${port === 80 || port === 443 ? "" : `:${port}`}/`;
   return `Ask a person to run on the host: agentbox policy explain --box ${box} ${url}`;
 }

@@ -3,7 +3,8 @@
  * what the server said (see delivery.ts for what a secret went into), and recorded once.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { DenyReason } from "../../contract/network/policy.ts";
+import type { DenyReason, EgressRequest } from "../../contract/network/policy.ts";
+import { overridesOf } from "../../contract/network/request-overrides.ts";
 import type { InternalHost } from "../../ports/gate.ts";
 import { namesTarget, parseAbsoluteTarget, parseAuthority } from "./authority.ts";
 import { type Decision, type Settled, withoutQuery } from "./box-egress.ts";
@@ -192,9 +193,10 @@ export class Exchange {
     return namesTarget(head.authority, this.#target) ? undefined : "name_mismatch";
   }
 
-  #judgedRequest(): { host: string; port: number; method: string; path: string } {
+  #judgedRequest(): EgressRequest {
     const { host, port, path } = this.#target!;
-    return { host, port, method: this.#head!.method, path };
+    const { method, headers } = this.#head!;
+    return { host, port, method, path, overrides: overridesOf(headers, path) };
   }
 
   #deny(reason: DenyReason, settled?: Settled): void {

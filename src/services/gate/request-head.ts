@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { canonicalPath } from "../../contract/network/path-pattern.ts";
+import { isOverrideHeader } from "../../contract/network/request-overrides.ts";
 
 export type InboundRequest = IncomingMessage | Http2ServerRequest;
 
@@ -189,7 +190,7 @@ export function trailerFields(rawTrailers: readonly string[]): [string, string][
   const fields: [string, string][] = [];
   for (let i = 0; i < rawTrailers.length; i += 2) {
     const name = rawTrailers[i]!.toLowerCase();
-    if (connectionHeaders.has(name) || notInTrailers.has(name)) continue;
+    if (connectionHeaders.has(name) || notInTrailers.has(name) || isOverrideHeader(name)) continue;
     fields.push([rawTrailers[i]!, rawTrailers[i + 1]!]);
   }
   return fields;

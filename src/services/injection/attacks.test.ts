@@ -161,6 +161,16 @@ describe("another method than the one that was agreed to", () => {
 });
 
 describe("a path with two readings", () => {
+  it.each(["/a/user;x.png", "/a/user%3Fx.png", "/a/%E2%80%A5/b.png"])(
+    "%s is no bound path where one of them is none",
+    async (path) => {
+      const pictures = binding(place({ kind: "bearer" }, { paths: ["/**/*.png"] }));
+      const { prepare } = setUp([pictures]);
+      expect(await prepare({ path: "/a/b.png" })).toMatchObject({ outcome: "inject" });
+      expect(await prepare({ path })).toMatchObject({ outcome: "refuse", reason: "secret_misplaced" });
+    },
+  );
+
   it.each(["/user%2fkeys", "/user/%2e%2e/admin", "/repos/../user", "//user"])(
     "%s is refused and not sent without the secret",
     async (path) => {

@@ -1,6 +1,6 @@
 /** Which binding of a box a request is for: the scheme, host, port, method and path that were agreed to, or none. */
 import { matchesHost } from "../../contract/network/host-pattern.ts";
-import { canonicalPath, matchesPath } from "../../contract/network/path-pattern.ts";
+import { permitsPath } from "../../contract/network/path-readings.ts";
 import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import type { Placeholder } from "./placeholder.ts";
@@ -23,21 +23,18 @@ const isFor = (
 
 /** Those of them where the value may go into this request. */
 export function placesFor(managed: readonly BoundPlace[], request: OutgoingRequest): readonly BoundPlace[] {
-  const path = canonicalPath(request.path);
   return managed.filter(
     (one) =>
       isFor(one, request) &&
       // SECURITY: a path with two readings is no bound path.
-      (one.place.paths.length === 0 ||
-        (path !== undefined && one.place.paths.some((pattern) => matchesPath(pattern, path)))),
+      (one.place.paths.length === 0 || permitsPath(one.place.paths, request.path) === true),
   );
 }
 
 /** Whether a path with two readings keeps it from being said whether a value goes into this request. */
 export const isUnclear = (managed: readonly BoundPlace[], request: OutgoingRequest): boolean =>
   request.path !== "*" &&
-  canonicalPath(request.path) === undefined &&
-  managed.some((one) => isFor(one, request));
+  managed.some((one) => isFor(one, request) && permitsPath(one.place.paths, request.path) === undefined);
 
 /** The place whose host is named most exactly; `ambiguous` where two bindings name it alike. */
 export function choosePlace(places: readonly BoundPlace[]): BoundPlace | "ambiguous" | undefined {

@@ -47,22 +47,8 @@ const parameters = new Set([
 const parameterFamilies =
   /(?:(?:access|api|auth|bearer|deploy|feed|job|oauth|private|refresh|rss|security|session|user)token|(?:access|api|auth|secret|subscription)key|secret)$/;
 
-/**
- * What a server may obey in the place of the method or the path that was judged. SECURITY: with one of these a secret
- * that is bound to GET would be used for a DELETE.
- */
-const overrides =
-  /^(?:x-http-method|x-http-method-override|x-method-override|x-rewrite-url|x-envoy-original-path|x-original-(?:host|method|ur[il])|x-forwarded-(?:host|method|path|prefix|ur[il]))$/;
-/** The same in the query; frameworks read these of every request that has a form. */
-const overrideParameters = new Set([
-  "_method",
-  "x-http-method",
-  "x-http-method-override",
-  "x-method-override",
-]);
-
-/** SECURITY: servers behind a gateway interface cannot tell `x_api_key` from `x-api-key`. */
-export const sameName = (name: string): string => name.toLowerCase().replaceAll("_", "-");
+/** SECURITY: servers behind a gateway interface cannot tell `x_api_key` and `x.api.key` from `x-api-key`. */
+export const sameName = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "-");
 
 /** SECURITY: `accessToken`, `access_token`, ` access.token` and `access_token[]` are one and the same to some server. */
 export const sameParameter = (name: string): string =>
@@ -80,7 +66,3 @@ export const isCredentialHeader = (name: string, value: string): boolean =>
 /** `name` as `sameParameter` gives it. */
 export const isCredentialParameter = (name: string): boolean =>
   parameters.has(name) || parameterFamilies.test(name);
-
-export const isOverride = (name: string): boolean => overrides.test(sameName(name));
-export const isOverrideParameter = (name: string): boolean =>
-  overrideParameters.has(name.trim().toLowerCase());

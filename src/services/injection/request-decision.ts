@@ -2,14 +2,13 @@
  * What becomes of a request, as far as its head tells: refused, passed on without a credential, or meant for a bound
  * place. Pure; nobody has been asked and no value is known yet.
  */
+import { overridesOf } from "../../contract/network/request-overrides.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import { type CheckedAwsRequest, checkAwsRequest } from "./aws-request.ts";
 import type { BoxBindings } from "./binding-table.ts";
 import { type BodyEncoding, bodyEncoding } from "./body-decoder.ts";
 import { type BoundPlace, choosePlace, isUnclear, placesAt, placesFor } from "./bound-place.ts";
-import { isOverride, isOverrideParameter } from "./credential-names.ts";
 import { type Refusal, misplaced, misplacedIn, unusable } from "./refusal.ts";
-import { namesIn } from "./request-query.ts";
 import { type SentCredentials, markInHead, readCredentials } from "./sent-credentials.ts";
 
 /** A request to a bound place, with the placeholders it brought. */
@@ -100,14 +99,6 @@ const twoReadings = ({ binding: { secret } }: BoundPlace): Refusal =>
     "Send it without encoded slashes, dots and double encoding, or bind the secret without paths.",
   );
 
-/** In words, the first that would have the last word on the method or the path. */
-function overrideIn({ headers }: OutgoingRequest, { target }: SentCredentials): string | undefined {
-  const header = headers.find((name, i) => i % 2 === 0 && isOverride(name));
-  if (header !== undefined) return `header ${header.toLowerCase()}`;
-  const parameter = target.pieces?.flatMap(namesIn).find(isOverrideParameter);
-  return parameter === undefined ? undefined : `parameter ${parameter.trim().toLowerCase()}`;
-}
-
 function decideBound(
   bound: BoundPlace,
   sent: SentCredentials,
@@ -115,7 +106,10 @@ function decideBound(
   { encoding, nowMs }: { encoding: BodyEncoding; nowMs: number },
 ): RequestDecision {
   const { binding, place } = bound;
-  const override = place.methods.length + place.paths.length > 0 ? overrideIn(request, sent) : undefined;
+  const overrides = overridesOf(request.headers, request.path);
+  const isLimited = place.methods.length + place.paths.length > 0;
+  // SECURITY: with one of these a secret that is bound to GET would be used for a DELETE.
+  const override = isLimited ? (overrides.method ?? overrides.path) : undefined;
   if (override !== undefined)
     return misplaced(
       binding.secret,

@@ -1,0 +1,118 @@
+/**
+ * How servers read a path that has one plain reading: many ignore case, parameters, trailing dots, spaces and slashes,
+ * or compare Unicode loosely. A permission needs every reading to fit, and a denial fits with any of them.
+ */
+import { matchGlob } from "./glob.ts";
+import { canonicalPath, matchesPath } from "./path-pattern.ts";
+
+/** One segment, folded: in small letters, decoded, without accents and invisible characters. */
+interface Segment {
+  readonly whole: string;
+  /** Without parameters, an NTFS stream, and what file systems and routers trim from the ends. */
+  readonly bare: string;
+}
+
+/** SECURITY: what Unicode or Windows code pages turn into a slash or a backslash. */
+const hiddenSlash = /[/\\\u00a5\u2044\u20a9\u2215\u2216\u2571\u29f5\u29f8\u29f9]/u;
+const stream = /::.*$|:[^:]*:\$[a-z_]+$/;
+const ends = /^\s+|[\s.+]+$/gu;
+/** `.json` and `.git`: many routers serve the same with and without. */
+const extension = /(?<=.)\.[a-z0-9]{1,8}$/;
+/** The short name that Windows gives to a long one. */
+const shortName = /^[^~]{1,6}~\d{1,5}(?:\.[^.]{0,3})?$/;
+
+/** Whether a permission for these patterns is one for this request path; undefined when servers disagree about it. */
+export function permitsPath(patterns: readonly string[], raw: string): boolean | undefined {
+  const path = canonicalPath(raw);
+  if (path === undefined) return undefined;
+  const folded = patterns.filter((pattern) => matchesPath(pattern, path)).map(foldPattern);
+  if (folded.length === 0) return false;
+  // SECURITY: "/admin;x.png" is "/admin" to some servers, and must not pass as "*.png".
+  const isPermitted = readingsOf(path)?.every((reading) =>
+    folded.some((parts) => matchesAll(parts, reading, permitsSegment)),
+  );
+  return isPermitted === true ? true : undefined;
+}
+
+/** Whether a denial of these patterns is one of this request path: some server could read it so. */
+export function deniesPath(patterns: readonly string[], raw: string): boolean {
+  const path = canonicalPath(raw);
+  const readings = path === undefined ? undefined : readingsOf(path);
+  if (path === undefined || readings === undefined) return true;
+  return patterns.some((pattern) => {
+    if (matchesPath(pattern, path)) return true;
+    const parts = withPathInfo(foldPattern(pattern));
+    return readings.some((reading) => matchesAll(parts, reading, deniesSegment));
+  });
+}
+
+/** The whole path, and what is left where an encoded "?" or "#" ends it. Undefined when it has no plain reading. */
+function readingsOf(path: string): readonly (readonly Segment[])[] | undefined {
+  const decoded = path.split("/").map((segment) => foldText(decodeURIComponent(segment)));
+  if (decoded.some((segment) => hiddenSlash.test(segment))) return undefined;
+  const whole = decoded.map(readSegment);
+  // SECURITY: nothing but dots, spaces and parameters is a dot segment or no segment at all to some server.
+  if (whole.some((segment) => segment === undefined)) return undefined;
+  const segments = whole as Segment[];
+  const cut = decoded.findIndex((segment) => /[?#]/.test(segment));
+  if (cut === -1) return [segments.filter(({ whole: text }) => text !== "")];
+  const last = readSegment(decoded[cut]!.replace(/[?#].*$/s, ""));
+  if (last === undefined) return undefined;
+  return [segments, [...segments.slice(0, cut), last]].map((reading) =>
+    reading.filter(({ whole: text }) => text !== ""),
+  );
+}
+
+function readSegment(whole: string): Segment | undefined {
+  const bare = whole.replace(/;.*$/s, "").replace(stream, "").replaceAll(ends, "");
+  return bare === "" && whole !== "" ? undefined : { whole, bare };
+}
+
+/** SECURITY: NFKD and both cases, because "ſ", "K" and full-width letters are plain letters to loose comparisons. */
+const foldText = (text: string): string =>
+  text
+    .normalize("NFKD")
+    .replaceAll(/[\p{M}\p{Cc}\p{Cf}\u115f\u1160\u3164\uffa0]/gu, "")
+    .toUpperCase()
+    .toLowerCase()
+    .normalize("NFKC");
+
+const foldPattern = (pattern: string): string[] =>
+  pattern
+    .split("/")
+    .filter((part) => part !== "")
+    .map((part) => foldText(decode(part)));
+
+/** A person's yes may have been to a path that no reader of manifests has seen; such a pattern stays as it is. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** SECURITY: a script is also run by what stands below it: "/secret.php/x". */
+function withPathInfo(parts: readonly string[]): readonly string[] {
+  const last = parts.at(-1);
+  return last !== undefined && extension.test(last) ? [...parts, "**"] : parts;
+}
+
+const matchesAll = (
+  parts: readonly string[],
+  segments: readonly Segment[],
+  matches: (part: string, segment: Segment) => boolean,
+): boolean => matchGlob(parts, segments, (part) => part === "**", matches);
+
+const matchesText = (part: string, text: string): boolean =>
+  matchGlob(part, text, (character) => character === "*", Object.is);
+
+const permitsSegment = (part: string, { whole, bare }: Segment): boolean =>
+  part === whole || matchesText(part, bare);
+
+function deniesSegment(part: string, { whole, bare }: Segment): boolean {
+  const short = shortName.exec(whole);
+  if (short !== null && part.startsWith(whole.slice(0, 2))) return true;
+  const stem = bare.replace(extension, "").replaceAll(ends, "");
+  return [whole, bare, stem].some((text) => matchesText(part, text));
+}
