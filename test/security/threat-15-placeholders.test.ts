@@ -130,7 +130,7 @@ onVault(
       for (const [args, reason] of [
         ["https://keys.test/query", /wrong_path|secret_misplaced/],
         ["-X DELETE https://keys.test/header", /wrong_method|secret_misplaced/],
-        ["-H 'X-HTTP-Method-Override: DELETE' https://keys.test/header", /secret_misplaced/],
+        ["-H 'X-HTTP-Method-Override: DELETE' https://keys.test/header", /overridden/],
       ] as const)
         await expectDenied(daemon, box, { reason: expect.stringMatching(reason) as string }, () =>
           shell(daemon, box, `${curl} ${args}`),
