@@ -6,7 +6,10 @@ import { installPackages } from "./system-packages.mjs";
 
 const agentbox = [process.execPath, join(root, "bin", "agentbox")];
 
-/** The packages that would turn absent into ready; what is broken is not cured by installing. */
+/**
+ * The packages that the default runtime lacks here, and the programs that every runtime needs. Other runtimes are a
+ * person's choice, and what is broken is not cured by installing.
+ */
 async function missingPackages() {
   const { code, stdout, output } = await run([...agentbox, "doctor", "--json"]);
   let report;
@@ -21,7 +24,7 @@ async function missingPackages() {
   const absent = (entry) => entry.status === "absent";
   return [
     ...new Set([
-      ...report.runtimes.filter(absent).flatMap((runtime) => runtime.fix?.packages ?? []),
+      ...report.runtimes.filter((runtime) => runtime.isDefault && absent(runtime)).flatMap((runtime) => runtime.fix?.packages ?? []),
       ...report.programs.filter(absent).flatMap((program) => program.packages),
     ]),
   ];

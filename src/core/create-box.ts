@@ -296,7 +296,7 @@ export async function findEnforceable(
   const runtime = await core.ports.runtimes.requireReady(spec.runtime);
   const { tier, guarantees } = runtime.isolation({ resources: spec.resources });
   requireSupported(spec, tier);
-  const disk = core.ports.storage.diskLimit();
+  const disk = await core.ports.storage.diskLimit();
   const all = [
     ...guarantees,
     {

@@ -1,4 +1,5 @@
 import { formatBytes } from "../base/bytes.ts";
+import { manifestDefaults } from "../contract/manifest/defaults.ts";
 import type { DoctorReport, RuntimeReport } from "../contract/api/doctor.ts";
 import { findEscapes } from "../core/known-escapes.ts";
 import { run } from "../host/run.ts";
@@ -40,18 +41,19 @@ async function examineRuntime(
 ): Promise<RuntimeReport> {
   const { module, probe } = await runtimes.probe(name);
   const { description } = module;
+  const isDefault = name === manifestDefaults.runtime.name;
   if (probe.status !== "ready") {
     const fix = { hint: probe.fix.hint, packages: [...probe.fix.packages] };
-    return { name, description, status: probe.status, detail: probe.reason, fix, limits: [] };
+    return { name, description, isDefault, status: probe.status, detail: probe.reason, fix, limits: [] };
   }
   const everything = { cpus: 1, memoryBytes: 2 ** 30, pids: 1024, required: [] };
   const { guarantees } = (await runtimes.get(name)).isolation({ resources: everything });
-  const disk = storage.diskLimit();
+  const disk = await storage.diskLimit();
   const limits = [
     ...guarantees.filter((guarantee) => guarantee.name.endsWith(" limit")),
     { name: "disk limit", isEnforced: disk.canEnforce, by: disk.by },
   ];
-  return { name, description, status: "ready", detail: probe.detail, limits };
+  return { name, description, isDefault, status: "ready", detail: probe.detail, limits };
 }
 
 async function examineProgram({

@@ -23,6 +23,7 @@ export function openRuntimes(
     if (known) return known;
     const loading = load();
     loaded.set(name, loading);
+    loading.catch(() => loaded.delete(name));
     return loading;
   };
 

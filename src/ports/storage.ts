@@ -21,7 +21,7 @@ export interface BoxStorage {
   /** What left a box for review; the daemon's alone, never visible in a box. Made by the review service. */
   reviewDir(name: string): string;
   /** Whether a limit can be enforced here, and by what. */
-  diskLimit(): { readonly canEnforce: boolean; readonly by: string };
+  diskLimit(): Promise<{ readonly canEnforce: boolean; readonly by: string }>;
   /** Makes the directories. Removes what a crashed attempt has left of the same name first. */
   create(
     name: string,

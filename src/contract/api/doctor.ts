@@ -3,6 +3,7 @@ import { z } from "zod";
 export const RuntimeReport = z.object({
   name: z.string(),
   description: z.string(),
+  isDefault: z.boolean().describe("Whether boxes are made of it that ask for no other."),
   status: z.enum(["ready", "absent", "broken"]),
   detail: z.string(),
   fix: z.object({ hint: z.string(), packages: z.array(z.string()) }).optional(),

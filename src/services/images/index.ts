@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { rememberSuccess } from "../../base/remember-success.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import { type ImageInfo, imageLabels } from "../../contract/image.ts";
 import { parseImageReference } from "../../contract/image-reference.ts";
@@ -42,7 +43,7 @@ class EngineImages implements Images {
   readonly #records: ImageRecords;
   readonly #memo = new DigestMemo();
   readonly #building = new KeyedMutex();
-  #tidied: Promise<void> | undefined;
+  readonly #tidyOnce = rememberSuccess(() => this.#layers.tidy());
 
   constructor(options: ImagesOptions) {
     this.#options = options;
@@ -59,7 +60,7 @@ class EngineImages implements Images {
   build(recipe: ImageRecipe, options: BuildOptions) {
     return this.#building.run("", async () => {
       if (options.signal.aborted) throw interrupted();
-      await (this.#tidied ??= this.#layers.tidy());
+      await this.#tidyOnce();
       const base = await this.#ensureBase(recipe, options);
       const plan = await planImage(recipe, base, this.#memo);
       const present = options.isFresh ? undefined : await this.#findPlanned(plan);

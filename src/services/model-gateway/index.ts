@@ -2,9 +2,9 @@
  * The model gateway on the host. It asks its listener before anything is sent, reads keys only through the function it
  * is given, and keeps nothing of what passes.
  */
-import type { SecureContext } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { rememberSuccess } from "../../base/remember-success.ts";
 import type { Logger } from "../../host/logger.ts";
 import { readServerTrust } from "../../host/server-trust.ts";
 import type { KeyOf, ModelGateway, ModelListener } from "../../ports/model-gateway.ts";
@@ -27,10 +27,9 @@ export interface ModelGatewayOptions {
 export function openModelGateway(options: ModelGatewayOptions): ModelGateway {
   const { listener, keyOf, clock, logger, upstreamProxy, extraAuthorities } = options;
   const limits: ModelLimits = { ...modelLimits, ...options.limits };
-  let trust: Promise<SecureContext> | undefined;
   const upstreams = new Upstreams({
     limits,
-    trust: () => (trust ??= readServerTrust(extraAuthorities ?? [])),
+    trust: rememberSuccess(() => readServerTrust(extraAuthorities ?? [])),
     proxy: upstreamProxy === undefined ? undefined : parseProxy(upstreamProxy),
   });
   return new HostModelGateway({ listener, keyOf, clock, logger, limits, upstreams });

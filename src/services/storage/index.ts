@@ -12,6 +12,7 @@
 import { access, readdir, rmdir, statfs } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
+import { KeyedMutex } from "../../base/mutex.ts";
 import { BoxName, type BoxOwner, boxPaths } from "../../contract/box.ts";
 import { ensureDirectory, pathKind, writeFileAtomic } from "../../host/files.ts";
 import type { BoxDirs } from "../../ports/runtime.ts";
@@ -40,7 +41,9 @@ export interface StorageOptions {
 export async function openStorage(options: StorageOptions): Promise<BoxStorage> {
   const { boxesDir, isRoot } = options;
   await ensureDirectory(boxesDir, { mode: isRoot ? 0o711 : 0o700 });
-  return new HostStorage(options, await probeDiskLimit(isRoot, boxesDir));
+  const storage = new HostStorage(options);
+  await storage.diskLimit();
+  return storage;
 }
 
 /**
@@ -56,13 +59,13 @@ class HostStorage implements BoxStorage {
   readonly boxesDir: string;
   readonly #isRoot: boolean;
   readonly #shared: NonNullable<StorageOptions["shared"]>;
-  readonly #limit: DiskLimit;
+  #limit: DiskLimit | undefined;
+  readonly #probing = new KeyedMutex();
 
-  constructor({ boxesDir, isRoot, shared = {} }: StorageOptions, limit: DiskLimit) {
+  constructor({ boxesDir, isRoot, shared = {} }: StorageOptions) {
     this.boxesDir = boxesDir;
     this.#isRoot = isRoot;
     this.#shared = shared;
-    this.#limit = limit;
   }
 
   dirs(name: string): BoxDirs {
@@ -79,20 +82,21 @@ class HostStorage implements BoxStorage {
     return join(this.#root(name), "review.git");
   }
 
-  diskLimit(): DiskLimit {
-    return this.#limit;
+  /** Only a success is kept: loop devices and the programs for file systems may come while the daemon runs. */
+  diskLimit(): Promise<DiskLimit> {
+    return this.#probing.run("", async () => {
+      if (this.#limit?.canEnforce !== true) this.#limit = await probeDiskLimit(this.#isRoot, this.boxesDir);
+      return this.#limit;
+    });
   }
 
   async create(name: string, options: { owner: BoxOwner; diskBytes?: number | undefined }): Promise<BoxDirs> {
     const { owner, diskBytes } = options;
-    if (diskBytes !== undefined && !this.#limit.canEnforce) {
-      throw new AgentBoxError(
-        "policy.unenforceable",
-        `The disk limit cannot be enforced: ${this.#limit.by}.`,
-        {
-          hint: "Leave resources.disk out, or run the daemon where it can be enforced.",
-        },
-      );
+    const limit = diskBytes === undefined ? undefined : await this.diskLimit();
+    if (limit?.canEnforce === false) {
+      throw new AgentBoxError("policy.unenforceable", `The disk limit cannot be enforced: ${limit.by}.`, {
+        hint: "Leave resources.disk out, or run the daemon where it can be enforced.",
+      });
     }
     await this.remove(name);
     try {

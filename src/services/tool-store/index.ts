@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { rememberSuccess } from "../../base/remember-success.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import type { InstallRecipe } from "../../contract/agent.ts";
 import { lockedAgent } from "../../contract/lock-file.ts";
@@ -40,7 +41,6 @@ class DiskToolStore implements ToolStore {
   readonly #dirMode: number;
   readonly #pins: Pins;
   readonly #locks = new KeyedMutex();
-  #swept: Promise<void> | undefined;
 
   constructor(options: ToolStoreOptions) {
     this.#options = options;
@@ -167,12 +167,11 @@ class DiskToolStore implements ToolStore {
   }
 
   /** One daemon serves a home, so what lies around unfinished before its first use belongs to nobody. */
-  #sweepOnce(): Promise<void> {
-    this.#swept ??= readdir(this.#options.dir)
+  readonly #sweepOnce = rememberSuccess(() =>
+    readdir(this.#options.dir)
       .then((agents) => Promise.all(agents.map((agent) => sweep(join(this.#options.dir, agent)))))
-      .then(() => undefined, ignoreAbsence);
-    return this.#swept;
-  }
+      .then(() => undefined, ignoreAbsence),
+  );
 
   /** SECURITY: names of agents come from requests and from files of users, and become paths. */
   #dirOf(agent: string): string {

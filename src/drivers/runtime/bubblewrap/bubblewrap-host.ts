@@ -1,10 +1,13 @@
 /** What the driver needs of the host, as one argument: tests give it another host, and nothing is module state. */
 import { spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export type ProgramName = "bwrap" | "setpriv" | "prlimit" | "sh" | "systemd-run";
+
+/** Which file a program is now; undefined where it is not installed. An update changes it, also in the same place. */
+export type ProgramVersion = { readonly path: string; readonly file: string } | undefined;
 
 export interface BubblewrapHost {
   readonly uid: number;
@@ -13,6 +16,7 @@ export interface BubblewrapHost {
   readonly spawn: typeof spawn;
   /** Absolute path of a program, if it is installed. */
   findProgram(name: ProgramName): string | undefined;
+  programVersion(name: ProgramName): ProgramVersion;
   /** The text of a file below /proc/sys, if there is one. */
   readSwitch(name: string): Promise<string | undefined>;
 }
@@ -33,11 +37,20 @@ function findProgram(name: ProgramName): string | undefined {
     });
 }
 
+function programVersion(name: ProgramName): ProgramVersion {
+  const path = findProgram(name);
+  const found = path === undefined ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (path === undefined || found === undefined) return undefined;
+  const { dev, ino, size, mtimeNs, ctimeNs } = found;
+  return { path, file: [dev, ino, size, mtimeNs, ctimeNs].join(":") };
+}
+
 export const systemHost = (): BubblewrapHost => ({
   uid: process.getuid?.() ?? -1,
   architecture: process.arch,
   spawn,
   findProgram,
+  programVersion,
   readSwitch: (name) =>
     readFile(join("/proc/sys", name), "utf8").then(
       (text) => text.trim(),
