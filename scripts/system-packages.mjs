@@ -34,8 +34,9 @@ export function installLine(packages) {
   const tool = Object.keys(installLines).find(hasProgram);
   if (tool === undefined) return `install with your package manager: ${packages.join(" ")}`;
   const names = packages.map((name) => otherNames[tool]?.[name] ?? name).join(" ");
-  const prefix = process.getuid?.() === 0 ? "" : "sudo ";
-  return prefix + installLines[tool](names);
+  const line = installLines[tool](names);
+  if (process.getuid?.() === 0) return line;
+  return hasProgram("sudo") ? `sudo ${line}` : `su -c '${line}'`;
 }
 
 /** How to become root without being asked anything, or undefined. */
