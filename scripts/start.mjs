@@ -24,7 +24,9 @@ async function missingPackages() {
   const absent = (entry) => entry.status === "absent";
   return [
     ...new Set([
-      ...report.runtimes.filter((runtime) => runtime.isDefault && absent(runtime)).flatMap((runtime) => runtime.fix?.packages ?? []),
+      ...report.runtimes
+        .filter((runtime) => runtime.isDefault && absent(runtime))
+        .flatMap((runtime) => runtime.fix?.packages ?? []),
       ...report.programs.filter(absent).flatMap((program) => program.packages),
     ]),
   ];

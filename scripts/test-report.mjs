@@ -3,8 +3,11 @@ import { writeFileSync } from "node:fs";
 
 export default class TestReport {
   onTestRunEnd(modules, unhandledErrors) {
-    const report = { passed: 0, failed: [], skipped: [], matrix: [], again: [] };
+    const report = { passed: 0, failed: [], skipped: [], matrix: [], again: [], files: [] };
     for (const module of modules) {
+      const { collectDuration, setupDuration, duration } = module.diagnostic();
+      const seconds = (collectDuration + setupDuration + duration) / 1_000;
+      report.files.push({ name: module.relativeModuleId, seconds });
       const tests = [...module.children.allTests()];
       for (const test of tests) this.#add(report, module, test);
       // A file that cannot be loaded, or a hook that fails, has no test that could say so.

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { renderMatrix } from "./agent-matrix.mjs";
 import { root, run } from "./steps.mjs";
 import { ensurePrograms } from "./system-packages.mjs";
+import { programsFor } from "./test-programs.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,56 +22,17 @@ const { values, positionals } = parseArgs({
   },
 });
 
-/** What the tests use as programs; Debian's package for each. */
-const neededPrograms = {
-  bwrap: "bubblewrap",
-  git: "git",
-  unshare: "util-linux",
-  ip: "iproute2",
-  // Clients and servers of the network tests.
-  curl: "curl",
-  wget: "wget",
-  dig: "bind9-dnsutils",
-  openssl: "openssl",
-  sshd: "openssh-server",
-  psql: "postgresql",
-  python3: "python3",
-  pip3: "python3-pip",
-  javac: "default-jdk-headless",
-  go: "golang-go",
-  gh: "gh",
-  // A real keyring for the vault.
-  "secret-tool": "libsecret-tools",
-  "gnome-keyring-daemon": "gnome-keyring",
-  "dbus-run-session": "dbus",
-};
-
-/** Container engines and what they need, installed on request only: on a person's machine that is the person's choice. */
-const enginePrograms = {
-  dockerd: "docker.io",
-  podman: "podman",
-  crun: "crun",
-  runsc: "runsc",
-  newuidmap: "uidmap",
-  slirp4netns: "slirp4netns",
-  "fuse-overlayfs": "fuse-overlayfs",
-  rootlesskit: "rootlesskit",
-  mmdebstrap: "mmdebstrap",
-  // Runs what `agentbox compose` writes.
-  "docker-compose": "docker-compose",
-};
-
-/** A browser for the dashboard's tests; installed on request only, as engines are. */
-const browserPrograms = { chromium: "chromium" };
-
-async function runProject(project, directory) {
-  const file = join(directory, `${project}.json`);
+/** Runs a project, or the part of its files that `shard` names ("1/4"), and returns what the summary needs of it. */
+async function runProject({ project, shard }, directory) {
+  const title = shard === undefined ? project : `${project} ${shard}`;
+  const file = join(directory, `${title.replaceAll(/[ /]/g, "-")}.json`);
   const result = await run(
     [
       process.execPath,
       join(root, "node_modules/vitest/vitest.mjs"),
       "run",
       `--project=${project}`,
+      ...(shard === undefined ? [] : [`--shard=${shard}`]),
       "--passWithNoTests",
       "--reporter=default",
       `--reporter=${join(root, "scripts/test-report.mjs")}`,
@@ -79,7 +41,17 @@ async function runProject(project, directory) {
     ],
     { show: true, env: { ...process.env, AGENTBOX_TEST_REPORT: file } },
   );
-  const report = { passed: 0, failed: [], skipped: [], matrix: [], again: [], ...readReport(file) };
+  const report = {
+    passed: 0,
+    failed: [],
+    skipped: [],
+    matrix: [],
+    again: [],
+    files: [],
+    ...readReport(file),
+  };
+  report.title = title;
+  report.seconds = result.ms / 1000;
   if (containers.includes(project)) report.failed = report.failed.map((name) => `in ${project}: ${name}`);
   if (result.code !== 0 && report.failed.length === 0) {
     report.failed.push(
@@ -105,33 +77,53 @@ function readAllowedSkips(file) {
 }
 
 const isWhole = process.env.AGENTBOX_TEST_ENGINES === "all";
-const wantedPrograms = [neededPrograms, ...(isWhole ? [enginePrograms, browserPrograms] : [])];
-for (const programs of wantedPrograms) {
+const containers = ["docker", "podman", "gvisor"];
+const isWanted = (project) => values.project?.includes(project) ?? (!containers.includes(project) || isWhole);
+
+for (const programs of programsFor(isWanted, isWhole)) {
   const { isInstalled, reason } = await ensurePrograms(programs);
   if (!isInstalled) console.log(`${reason}\nTests that need them are skipped.\n`);
 }
 
-const containers = ["docker", "podman", "gvisor"];
-/**
- * One after the other; what is side by side in a stage mostly waits, for boxes and for engines. A browser does not: it gets
- * the machine for itself.
- */
-const stages = [[["unit"]], [["programs"]], [["web"]], [["system"], ["engines", ...containers, "agents"]]];
-const isWanted = (project) => values.project?.includes(project) ?? (!containers.includes(project) || isWhole);
+/** The files of a project in parts that can run side by side; a chosen few files are one part. */
+const inParts = (project, parts) =>
+  positionals.length > 0 || values.testNamePattern !== undefined
+    ? [[{ project }]]
+    : Array.from({ length: parts }, (_, index) => [{ project, shard: `${index + 1}/${parts}` }]);
 
-async function runLane(lane, directory) {
-  const reports = [];
-  for (const project of lane) reports.push(await runProject(project, directory));
-  return reports;
+/**
+ * Unit tests use the whole machine. What comes after them starts programs and mostly waits for them, so three run side by
+ * side, the longest first. Jobs of one list run one after the other: one engine at a time is enough for a small machine.
+ */
+const stages = [
+  { lanes: 1, lists: [[{ project: "unit" }]] },
+  {
+    lanes: 3,
+    lists: [
+      ["engines", ...containers].map((project) => ({ project })),
+      [{ project: "web" }],
+      ...inParts("system", 4),
+      [{ project: "agents" }],
+      [{ project: "programs" }],
+    ],
+  },
+];
+
+async function runStage({ lanes, lists }, directory) {
+  const waiting = lists.map((jobs) => jobs.filter(({ project }) => isWanted(project)));
+  const done = [];
+  const runLane = async () => {
+    for (let jobs = waiting.shift(); jobs !== undefined; jobs = waiting.shift())
+      for (const job of jobs) done.push(await runProject(job, directory));
+  };
+  await Promise.all(Array.from({ length: lanes }, runLane));
+  return done;
 }
 
 const directory = mkdtempSync(join(tmpdir(), "agentbox-test-"));
 const reports = [];
 try {
-  for (const lanes of stages) {
-    const wanted = lanes.map((lane) => lane.filter(isWanted));
-    reports.push(...(await Promise.all(wanted.map((lane) => runLane(lane, directory)))).flat());
-  }
+  for (const stage of stages) reports.push(...(await runStage(stage, directory)));
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
@@ -159,6 +151,18 @@ if (passed + failed.length + skipped.length === 0)
 
 const matrix = reports.flatMap((report) => report.matrix);
 if (matrix.length > 0) console.log(`\nAgents:\n${renderMatrix(matrix)}`);
+
+const slowest = reports
+  .flatMap(({ title, files }) => files.map(({ name, seconds }) => ({ name: `${name} (${title})`, seconds })))
+  .sort((a, b) => b.seconds - a.seconds);
+const line = ({ name, seconds }) => `${String(Math.round(seconds)).padStart(6)} s  ${name}`;
+console.log("\nTime per project:");
+for (const { title, seconds, files } of reports)
+  console.log(line({ name: `${title} (${files.length} files)`, seconds }));
+if (slowest.length > 10) {
+  console.log("Slowest files:");
+  for (const file of slowest.slice(0, 10)) console.log(line(file));
+}
 
 console.log("");
 if (skipped.length > 0) console.log("Skipped:");

@@ -1,0 +1,57 @@
+// What the tests use as programs, with Debian's package for each, by the projects of vitest.config.ts that need them.
+
+/** Every project. */
+const always = { git: "git", unshare: "util-linux", openssl: "openssl", "ssh-keygen": "openssh-client" };
+
+/** Projects with real boxes. */
+const boxPrograms = {
+  bwrap: "bubblewrap",
+  ip: "iproute2",
+  // Clients and servers of the network tests.
+  curl: "curl",
+  wget: "wget",
+  dig: "bind9-dnsutils",
+  sshd: "openssh-server",
+  psql: "postgresql",
+  python3: "python3",
+  pip3: "python3-pip",
+  javac: "default-jdk-headless",
+  go: "golang-go",
+  gh: "gh",
+  // A real keyring for the vault.
+  "secret-tool": "libsecret-tools",
+  "gnome-keyring-daemon": "gnome-keyring",
+  "dbus-run-session": "dbus",
+};
+
+/** The tool store installs from PyPI. */
+const toolStorePrograms = { python3: "python3", pip3: "python3-pip" };
+
+/** Container engines and what they need, installed on request only: on a person's machine that is the person's choice. */
+const enginePrograms = {
+  dockerd: "docker.io",
+  podman: "podman",
+  crun: "crun",
+  runsc: "runsc",
+  newuidmap: "uidmap",
+  slirp4netns: "slirp4netns",
+  "fuse-overlayfs": "fuse-overlayfs",
+  rootlesskit: "rootlesskit",
+  mmdebstrap: "mmdebstrap",
+  // Runs what `agentbox compose` writes.
+  "docker-compose": "docker-compose",
+};
+
+/** A browser for the dashboard's tests; installed on request only, as engines are. */
+const browserPrograms = { chromium: "chromium" };
+
+/** Groups of programs, so that one that cannot be installed costs only its group. */
+export function programsFor(isWanted, isWhole) {
+  const withBoxes = ["system", "web", "agents", "engines", "docker", "podman", "gvisor"].some(isWanted);
+  return [
+    always,
+    ...(isWanted("programs") ? [toolStorePrograms] : []),
+    ...(withBoxes ? [boxPrograms] : []),
+    ...(withBoxes && isWhole ? [enginePrograms, browserPrograms] : []),
+  ];
+}
