@@ -20,6 +20,8 @@ export const DangerKind = z.enum([
   "secret",
   "manifest",
   "path_trick",
+  /** May run: no rule knows it, and it is not known to do nothing by itself. */
+  "unfamiliar",
 ]);
 export type DangerKind = z.infer<typeof DangerKind>;
 

@@ -20,6 +20,7 @@ export const dangerWords = {
   secret: "Secrets",
   manifest: "What boxes may do",
   path_trick: "Names that deceive",
+  unfamiliar: "Unfamiliar files that may run",
 } as const satisfies Record<DangerKind, string>;
 
 /** Kinds in the order they come, each with its dangers. */

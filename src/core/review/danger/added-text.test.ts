@@ -21,26 +21,26 @@ describe("hidden text", () => {
     ["🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}", undefined],
     ["می\u200cخواهم क्\u200dष", undefined],
   ])("%j → %s", async (line, name) => {
-    const found = await find([{ path: "a.ts", text: `first\n${line}\nlast` }]);
+    const found = await find([{ path: "src/a.ts", text: `first\n${line}\nlast` }]);
     if (name === undefined) expect(found).toEqual([]);
     else expect(found).toMatchObject([{ kind: "hidden_text", line: 2, why: expect.stringContaining(name) }]);
   });
 
   it("only in added lines; a byte order mark at the start is none", async () => {
-    expect(await find([{ path: "a.ts", old: "a\u202eb", text: "new\na\u202eb" }])).toEqual([]);
-    expect(await find([{ path: "a.ts", old: "a\u202eb", text: "a\u202eb\na\u202eb" }])).toMatchObject([
+    expect(await find([{ path: "src/a.ts", old: "a\u202eb", text: "new\na\u202eb" }])).toEqual([]);
+    expect(await find([{ path: "src/a.ts", old: "a\u202eb", text: "a\u202eb\na\u202eb" }])).toMatchObject([
       { line: 2 },
     ]);
-    expect(await find([{ path: "a.ts", text: "\ufeffa" }])).toEqual([]);
+    expect(await find([{ path: "src/a.ts", text: "\ufeffa" }])).toEqual([]);
   });
 
   it("a source file that the diff shows as binary", async () => {
-    expect(await kinds({ path: "a.js", text: "a\0b", isBinary: true })).toEqual(["hidden_text"]);
+    expect(await kinds({ path: "src/a.js", text: "a\0b", isBinary: true })).toEqual(["hidden_text"]);
     expect(await kinds({ path: "a.png", text: "a\0\u200bb", isBinary: true })).toEqual([]);
   });
 
   it("a file full of it is summed up", async () => {
-    const found = await find([{ path: "a.ts", text: "\u200b\n".repeat(500) }]);
+    const found = await find([{ path: "src/a.ts", text: "\u200b\n".repeat(500) }]);
     expect(found).toHaveLength(21);
     expect(found.map(({ why }) => why).join()).toContain("480 more lines");
   });
@@ -59,24 +59,28 @@ describe("secrets", () => {
     );
 
   it("in added lines only", async () => {
-    expect(await find([{ path: "a", old: "KEY", text: "KEY\nx\nKEY 2" }], scan)).toMatchObject([
-      { kind: "secret", path: "a", line: 3, why: expect.stringContaining("test key") },
+    expect(await find([{ path: "src/a.ts", old: "KEY", text: "KEY\nx\nKEY 2" }], scan)).toMatchObject([
+      { kind: "secret", path: "src/a.ts", line: 3, why: expect.stringContaining("test key") },
     ]);
-    expect(await find([{ path: "a", old: "KEY", text: "x\nKEY" }], scan)).toEqual([]);
+    expect(await find([{ path: "src/a.ts", old: "KEY", text: "x\nKEY" }], scan)).toEqual([]);
   });
 
   it("of several lines count when one of them is new", async () => {
-    expect(await find([{ path: "a", old: "KEY BEGIN\n1", text: "KEY BEGIN\n2" }], scan)).toHaveLength(1);
-    expect(await find([{ path: "a", old: "KEY BEGIN\n1", text: "KEY BEGIN\n1\nx" }], scan)).toEqual([]);
+    expect(await find([{ path: "src/a.ts", old: "KEY BEGIN\n1", text: "KEY BEGIN\n2" }], scan)).toHaveLength(
+      1,
+    );
+    expect(await find([{ path: "src/a.ts", old: "KEY BEGIN\n1", text: "KEY BEGIN\n1\nx" }], scan)).toEqual(
+      [],
+    );
   });
 
   it("a scan that fails and a file that is too large are said, not passed over", async () => {
     const failing = () => Promise.reject(new TypeError("no"));
-    expect(await find([{ path: "a" }, { path: "b" }], failing)).toMatchObject([
-      { kind: "secret", path: "a", why: expect.stringContaining("failed; the same for 1 other file") },
+    expect(await find([{ path: "src/a.ts" }, { path: "src/b.ts" }], failing)).toMatchObject([
+      { kind: "secret", path: "src/a.ts", why: expect.stringContaining("failed; the same for 1 other file") },
     ]);
-    expect(await find([{ path: "a", bytes: 2 << 20 }])).toMatchObject([
-      { kind: "secret", path: "a", why: expect.stringContaining("not searched") },
+    expect(await find([{ path: "src/a.ts", bytes: 2 << 20 }])).toMatchObject([
+      { kind: "secret", path: "src/a.ts", why: expect.stringContaining("not searched") },
     ]);
   });
 });

@@ -30,36 +30,39 @@ export function caseCollisions(changes: readonly Change[]): Danger[] {
 }
 
 /**
- * The same between what was changed and what was not. `paths` are all of the result; each is looked at once, and only
- * what new paths could meet is kept.
+ * The same between what was changed and what was not. Every path of the result is looked at once, and only what new paths
+ * could meet is kept.
  */
-export async function collisionsWithRest(
-  changes: readonly Change[],
-  paths: AsyncIterable<string>,
-): Promise<Danger[]> {
-  const changed = new Set(changes.map(({ path }) => path));
-  const wanted = new Map<string, { readonly prefix: string; readonly path: string }>();
-  for (const { path, kind, oldMode, newMode } of changes) {
-    // A file that was there before and stays a file meets nobody it has not met already.
-    if (kind === "deleted" || (kind === "modified" && oldMode === newMode)) continue;
-    for (const prefix of prefixes(path)) {
-      const folded = foldPath(prefix);
-      if (!wanted.has(folded)) wanted.set(folded, { prefix, path });
+export class CollisionsWithRest {
+  readonly #changed: ReadonlySet<string>;
+  readonly #wanted = new Map<string, { readonly prefix: string; readonly path: string }>();
+  readonly #seen = new Set<string>();
+  readonly #found = new Map<string, Danger>();
+
+  constructor(changes: readonly Change[]) {
+    this.#changed = new Set(changes.map(({ path }) => path));
+    for (const { path, kind, oldMode, newMode } of changes) {
+      // A file that was there before and stays a file meets nobody it has not met already.
+      if (kind === "deleted" || (kind === "modified" && oldMode === newMode)) continue;
+      for (const prefix of prefixes(path)) {
+        const folded = foldPath(prefix);
+        if (!this.#wanted.has(folded)) this.#wanted.set(folded, { prefix, path });
+      }
     }
   }
-  if (wanted.size === 0) return [];
-  const seen = new Set<string>();
-  const found = new Map<string, Danger>();
-  for await (const path of paths) {
-    if (changed.has(path)) continue;
+
+  see(path: string): void {
+    if (this.#wanted.size === 0 || this.#changed.has(path)) return;
     for (const prefix of prefixes(path)) {
-      if (seen.has(prefix)) continue;
-      if (prefix !== path) seen.add(prefix);
-      const met = wanted.get(foldPath(prefix));
-      if (met && met.prefix !== prefix && !found.has(met.path)) found.set(met.path, sameAs(met.path, prefix));
+      if (this.#seen.has(prefix)) continue;
+      if (prefix !== path) this.#seen.add(prefix);
+      const met = this.#wanted.get(foldPath(prefix));
+      if (met && met.prefix !== prefix && !this.#found.has(met.path))
+        this.#found.set(met.path, sameAs(met.path, prefix));
     }
   }
-  return [...found.values()];
+
+  dangers = (): Danger[] => [...this.#found.values()];
 }
 
 const sameAs = (path: string, other: string): Danger => ({

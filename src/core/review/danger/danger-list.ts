@@ -21,6 +21,7 @@ const order: readonly DangerKind[] = [
   "container_file",
   "executable",
   "hidden_text",
+  "unfamiliar",
   "secret",
   "large_binary",
 ];

@@ -202,12 +202,12 @@ describe("dangers by name", () => {
     for (const pair of [
       ["src/A.ts", "src/a.ts"],
       ["Src/a.ts", "src/b.ts"],
-      ["\u00e9", "e\u0301"],
-      ["x", "X/y"],
+      ["\u00e9.md", "e\u0301.md"],
+      ["x.md", "X.md/y.md"],
     ]) {
       const found = await find(pair.map((path) => ({ path })));
       expect(found.map(({ kind }) => kind)).toEqual(["path_trick"]);
     }
-    expect(await find([{ path: "a.ts" }, { path: "A.ts", kind: "deleted" }])).toEqual([]);
+    expect(await find([{ path: "src/a.ts" }, { path: "src/A.ts", kind: "deleted" }])).toEqual([]);
   });
 });

@@ -5,15 +5,22 @@ describe("dangers by mode", () => {
   it("new executables and bits that were set", async () => {
     expect(await kinds({ path: "x", newMode: "100755" })).toEqual(["executable"]);
     expect(await kinds({ path: "x", old: "a", newMode: "100755" })).toEqual(["executable"]);
-    expect(await kinds({ path: "x", old: "a", oldMode: "100755", newMode: "100755" })).toEqual([]);
-    expect(await kinds({ path: "x", old: "a", oldMode: "100755", newMode: "100644" })).toEqual([]);
+    expect(await kinds({ path: "src/x.py", old: "a", oldMode: "100755", newMode: "100644" })).toEqual([]);
+  });
+
+  it("a program whose content changes, and not one that only moves its bytes", async () => {
+    const program = { path: "src/x.py", old: "a", oldMode: "100755", newMode: "100755" } as const;
+    expect(await kinds({ ...program, text: "b" })).toEqual(["executable"]);
+    expect(await kinds({ ...program, text: "a", newId: "1".repeat(40) })).toEqual([]);
   });
 
   it("scripts and programs without the bit", async () => {
     expect(await kinds({ path: "bin/x", text: "#!/bin/sh\n" })).toEqual(["executable"]);
-    expect(await kinds({ path: "docs/x", text: "#!/bin/sh\n" })).toEqual([]);
-    expect(await kinds({ path: "data/x", text: "\u007fELF\u0002", isBinary: true })).toEqual(["executable"]);
-    expect(await kinds({ path: "data/x", text: "MZ\u0090\0", isBinary: true })).toEqual(["executable"]);
+    expect(await kinds({ path: "docs/x.md", text: "#!/bin/sh\n" })).toEqual([]);
+    expect(await kinds({ path: "data/x.csv", text: "\u007fELF\u0002", isBinary: true })).toEqual([
+      "executable",
+    ]);
+    expect(await kinds({ path: "data/x.csv", text: "MZ\u0090\0", isBinary: true })).toEqual(["executable"]);
     expect(await kinds({ path: "data/x", text: "MZ is how it begins" })).toEqual([]);
   });
 
@@ -26,7 +33,7 @@ describe("dangers by mode", () => {
 
   it("large binaries", async () => {
     expect(await kinds({ path: "a.bin", isBinary: true, bytes: 2 << 20 })).toContain("large_binary");
-    expect(await kinds({ path: "a.bin", isBinary: true, bytes: 1 << 19 })).toEqual([]);
+    expect(await kinds({ path: "a.png", isBinary: true, bytes: 1 << 19 })).toEqual([]);
   });
 
   it.each([

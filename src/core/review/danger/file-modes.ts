@@ -20,6 +20,12 @@ export function fileModes(change: Change): Danger[] {
       path,
       why: "Executable at a new place: another command may run it now.",
     });
+  } else if (newMode === "100755" && change.oldId !== change.newId) {
+    dangers.push({
+      kind: "executable",
+      path,
+      why: "Changed program: what its command does is different now.",
+    });
   }
   if (newMode === "160000") {
     const why =

@@ -19,7 +19,7 @@ describe("the list", () => {
 
   it("is cut at a thousand, and no kind is pushed off it", async () => {
     const flood = Array.from({ length: 2_000 }, (_, at) => ({ path: `.husky/${at}` }));
-    const found = await find([...flood, { path: "a.bin", isBinary: true, bytes: 2 << 20 }]);
+    const found = await find([...flood, { path: "a.png", isBinary: true, bytes: 2 << 20 }]);
     expect(found).toHaveLength(maxDangers);
     expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(["hook", "secret", "large_binary"]));
     expect(found.at(-1)).toMatchObject({
@@ -32,7 +32,7 @@ describe("the list", () => {
     let chars = 0;
     const text = "x".repeat(1 << 20);
     const found = await findDangers({
-      changes: Array.from({ length: 100 }, (_, at) => changeOf({ path: `f${at}`, text })),
+      changes: Array.from({ length: 100 }, (_, at) => changeOf({ path: `src/f${at}.ts`, text })),
       oldContent: () => Promise.resolve(undefined),
       newContent: () => {
         chars += text.length;

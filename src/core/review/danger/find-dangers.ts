@@ -1,7 +1,7 @@
 import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import type { SecretFinding, SecretScan } from "../../../ports/secret-scan.ts";
-import { caseCollisions, collisionsWithRest } from "./case-collisions.ts";
+import { CollisionsWithRest, caseCollisions } from "./case-collisions.ts";
 import { ContentBudget, type ContentReader } from "./content-budget.ts";
 import { dangerList } from "./danger-list.ts";
 import { dangerousNames } from "./dangerous-names.ts";
@@ -9,12 +9,14 @@ import { fileModes, programContent } from "./file-modes.ts";
 import { gitSettings, hasGitSettings } from "./git-settings.ts";
 import { suspect } from "./hidden-character.ts";
 import { hiddenText } from "./hidden-text.ts";
+import { TreeFacts } from "./inert/tree-facts.ts";
 import { lockfileSources, namesSources } from "./lockfile-sources.ts";
 import { hasScripts, packageScripts } from "./package-scripts.ts";
 import { pathTricks } from "./path-tricks.ts";
 import { secrets } from "./secrets.ts";
 import { counted } from "./sentence.ts";
 import { symlink } from "./symlinks.ts";
+import { unfamiliar } from "./unfamiliar.ts";
 
 export interface DangerInput {
   readonly changes: readonly Change[];
@@ -34,9 +36,16 @@ const maxScanFailures = 8;
 /** What will run, or widen an agent's power, once these changes are merged; the most severe first. */
 export async function findDangers(input: DangerInput): Promise<readonly Danger[]> {
   const { changes } = input;
-  const found: Danger[] = [...caseCollisions(changes), ...(await collisionsWithRest(changes, input.paths()))];
+  const rest = new CollisionsWithRest(changes);
+  const facts = new TreeFacts(changes);
+  for await (const path of input.paths()) {
+    rest.see(path);
+    facts.see(path);
+  }
+  const found: Danger[] = [...caseCollisions(changes), ...rest.dangers()];
   for (const change of changes) {
     found.push(...dangerousNames(change), ...pathTricks(change), ...fileModes(change));
+    found.push(...unfamiliar(change, facts));
   }
   const contents = new Contents(input);
   // Files with rules of their own first, so that a flood of others does not use up what may be read.
@@ -46,7 +55,13 @@ export async function findDangers(input: DangerInput): Promise<readonly Danger[]
     const wave = ordered.slice(at, at + filesAtOnce);
     found.push(...(await Promise.all(wave.map((change) => contents.judge(change)))).flat());
   }
-  return dangerList([...found, ...contents.unread()]);
+  return dangerList(withoutRepeats([...found, ...contents.unread()]));
+}
+
+/** A file that is known to be a program is not unfamiliar as well: that would be a second look at the same thing. */
+function withoutRepeats(found: readonly Danger[]): Danger[] {
+  const programs = new Set(found.filter(({ kind }) => kind === "executable").map(({ path }) => path));
+  return found.filter(({ kind, path }) => kind !== "unfamiliar" || !programs.has(path));
 }
 
 const hasContent = ({ kind, newMode }: Change): boolean =>

@@ -40,7 +40,7 @@ describe("package scripts", () => {
       "package_script",
     );
     expect(
-      (await find([{ path: "package.json", text: "{}", bytes: 3 << 20 }])).map(({ kind }) => kind),
+      (await find([{ path: "package.json", old: "{}", text: "{}", bytes: 3 << 20 }])).map(({ kind }) => kind),
     ).toEqual(["package_script", "lockfile_source", "secret"]);
   });
 

@@ -1,0 +1,105 @@
+/**
+ * What a file is by its ending, as far as it is known to do nothing by itself. What is missing here is unfamiliar:
+ * forgetting an ending costs a person one look, and nothing else.
+ */
+export type FileClass =
+  /** Compiled or linked into something by a build that names it, or by its directory. */
+  | "compiled"
+  /** Run by an interpreter when something names it; at the root, tools look for files like it. */
+  | "script"
+  | "prose"
+  /** Pictures, fonts, sound. */
+  | "media"
+  /** Tables and messages that no tool takes for its settings. */
+  | "data"
+  /** The forms that settings are written in; data where a directory says so. */
+  | "settings";
+
+/** Languages by name, each with the endings of its files. */
+const compiledLanguages: Readonly<Record<string, string>> = {
+  c: "c h cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp m mm cu cuh",
+  rust: "rs",
+  go: "go",
+  java: "java",
+  kotlin: "kt",
+  scala: "scala",
+  csharp: "cs",
+  fsharp: "fs fsi",
+  vb: "vb",
+  swift: "swift",
+  haskell: "hs lhs",
+  ocaml: "ml mli mll mly",
+  zig: "zig",
+  d: "d di",
+  fortran: "f f90 f95 f03 f08 for",
+  pascal: "pas pp",
+  ada: "adb ads",
+  assembly: "s asm",
+  erlang: "erl hrl",
+  elm: "elm",
+  gleam: "gleam",
+  dart: "dart",
+  solidity: "sol",
+  protobuf: "proto thrift fbs avdl",
+  verilog: "v sv svh vhd vhdl",
+  shaders: "glsl vert frag hlsl wgsl metal",
+  graphql: "graphql gql",
+};
+
+const scriptLanguages: Readonly<Record<string, string>> = {
+  javascript: "js mjs cjs jsx ts mts cts tsx coffee vue svelte astro",
+  python: "py pyi pyx pxd",
+  ruby: "rb rbi rbs erb haml slim",
+  php: "php phtml twig",
+  perl: "pl pm t pod",
+  lua: "lua",
+  elixir: "ex exs eex heex leex",
+  clojure: "clj cljs cljc",
+  groovy: "groovy",
+  r: "r rmd",
+  julia: "jl",
+  lisp: "lisp cl scm rkt el",
+  crystal: "cr",
+  nim: "nim",
+  sql: "sql psql",
+};
+
+/** Read by people or shown by a browser, in whatever language a project is written. */
+const others: Readonly<Record<Exclude<FileClass, "compiled" | "script">, string>> = {
+  prose: "md markdown mdx txt text rst adoc asciidoc textile wiki pdf 1 2 3 4 5 6 7 8",
+  media:
+    "png jpg jpeg gif webp avif bmp ico icns tif tiff svg psd mp3 mp4 m4a ogg oga ogv wav flac webm mov ttf otf woff woff2 eot",
+  data: "csv tsv ndjson jsonl geojson po pot mo ftl xlf xliff srt vtt snap golden expected css scss sass less styl html htm xhtml ejs hbs mustache pug njk jinja jinja2 j2 liquid tmpl map log bib stdout stderr pem crt csr cer srl",
+  settings:
+    "json json5 jsonc yaml yml toml xml ini cfg conf cnf properties plist neon edn kdl hcl ron hjson cue dhall env",
+};
+
+interface Known {
+  readonly fileClass: FileClass;
+  readonly language?: string;
+}
+
+const known = new Map<string, Known>();
+for (const [fileClass, languages] of [
+  ["compiled", compiledLanguages],
+  ["script", scriptLanguages],
+] as const) {
+  for (const [language, endings] of Object.entries(languages)) {
+    for (const ending of endings.split(" ")) known.set(ending, { fileClass, language });
+  }
+}
+for (const [fileClass, endings] of Object.entries(others)) {
+  for (const ending of endings.split(" ")) known.set(ending, { fileClass: fileClass as FileClass });
+}
+
+/** Of a name that `foldPath` has folded; undefined for an ending that is not known, or none. */
+export function knownFile(name: string): Known | undefined {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? known.get(name.slice(dot + 1)) : undefined;
+}
+
+const proseNames =
+  /^(?:readme|licen[cs]e|copying|copyright|authors|contributors|maintainers|credits|thanks|changelog|changes|history|news|notice|patents|todo|faq|security|contributing|code_of_conduct|unlicense|release[-_]?notes|version)(?:[-_.][a-z0-9-]+)?$/;
+
+/** Texts for people that have no ending. */
+export const isProseName = (name: string): boolean => !name.includes(".") && proseNames.test(name);

@@ -1,0 +1,57 @@
+import { isProseName, knownFile } from "./extensions.ts";
+import { isDataDirectory, isToolDirectory } from "./places.ts";
+import type { TreeFacts } from "./tree-facts.ts";
+
+/** Dot files that are there to be there. */
+const placeholders = new Set([".gitkeep", ".keep", ".empty", ".placeholder"]);
+
+/** Notes in dot directories whose readers only copy or show them. */
+const notes =
+  /^(?:\.changeset\/[^/]+|\.github\/(?:issue_template|pull_request_template|issue_template\/[^/]+|pull_request_template\/[^/]+|contributing|security|support|code_of_conduct))\.md$/;
+
+/** `vitest.config.ts`, `karma.conf.js`, `lighthouserc.js`, `.foorc`, `x.setup.ts`. */
+const settingsName = /(?:\.(?:config|conf|setup|workspace|preset)\.[^.]+|.rc|[a-z]{4}rc\.[^.]+)$/;
+
+/** Names at the root that are the program itself, in the languages where tools look for scripts there. */
+const programName =
+  /^(?:index|main|app|server|lib|mod|types|example|examples|demo|__init__|__main__|test|tests)\.[^.]+$|\.d\.[cm]?ts$|[._-](?:test|spec)\.[^.]+$|^test_[^.]+\.py$/;
+
+/**
+ * Why a tool may read or run a file on its own, as a clause; undefined for what is known to do nothing by itself. The path
+ * is folded, and no rule has found it by its name.
+ */
+export function unfamiliarPath(path: string, facts: TreeFacts, isBinary: boolean): string | undefined {
+  const parts = path.split("/");
+  const name = parts.pop()!;
+  if (notes.test(path)) return undefined;
+  const hidden = parts.find((part) => part.startsWith("."));
+  if (hidden !== undefined) return "it lies in a directory that tools keep their settings in";
+  if (placeholders.has(name)) return undefined;
+  if (name.startsWith(".")) return "tools look for files with a dot in front by themselves";
+  if (settingsName.test(name)) return "its name is that of settings, which can be programs";
+  const known = knownFile(name);
+  const isInData = parts.some(isDataDirectory);
+  if (known === undefined) {
+    if (isProseName(name) || (isInData && !isBinary)) return undefined;
+    return "it is of no kind that is known to do nothing by itself";
+  }
+  const { fileClass, language } = known;
+  if (fileClass === "prose" || fileClass === "media" || fileClass === "data") return undefined;
+  const isAtTop = facts.isTop(parts.join("/"));
+  if (fileClass === "settings") {
+    if (isInData && !isAtTop) return undefined;
+    return isAtTop
+      ? "it is of the form of settings, at the top of a project or a package"
+      : "it is of the form of settings, and in no directory of data";
+  }
+  if (language !== undefined && !facts.hasLanguage(language)) {
+    return "the project had no file of this language before";
+  }
+  if (isAmongTools(parts, facts)) return "it lies among what the project is built, run and looked after with";
+  const isScriptAtTop = fileClass === "script" && isAtTop && !programName.test(name);
+  return isScriptAtTop ? "tools look for scripts at the top of a project or a package" : undefined;
+}
+
+/** `scripts/x.js` and `packages/y/config/x.js`, but not `src/config/x.js`. */
+const isAmongTools = (parts: readonly string[], facts: TreeFacts): boolean =>
+  parts.some((part, at) => isToolDirectory(part) && facts.isTop(parts.slice(0, at).join("/")));

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { find, noSecrets } from "./planted-changes.fixture.ts";
+
+/** A project in every language, so that nothing is found only because its language is new. */
+const endings =
+  "c h cpp rs go java kt scala cs fs swift hs ml zig d f90 erl ex exs js ts vue py rb php pl lua clj groovy r jl lisp rkt cr nim sql dart sol proto elm coffee tt fsx";
+async function* everyLanguage(): AsyncGenerator<string, void> {
+  yield "README.md";
+  for (const ending of endings.split(" ")) yield `src/inner/file.${ending}`;
+}
+
+const namesOf = (file: string): string[] =>
+  readFileSync(new URL(`../../../../test/fixtures/danger/${file}`, import.meta.url), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+
+/** Each as a new file with a line of nothing special, alone in its change. */
+async function missed(names: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    names.map((path) => find([{ path, text: "x\n" }], noSecrets, everyLanguage)),
+  );
+  return names.filter((_, at) => found[at]!.length === 0);
+}
+
+describe("names of files that run something", () => {
+  it("the list has no name twice", () => {
+    const names = namesOf("names.txt");
+    expect(names.length).toBeGreaterThanOrEqual(500);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it("at least 98 of 100 are flagged", async () => {
+    const names = namesOf("names.txt");
+    const unflagged = await missed(names);
+    const share = 1 - unflagged.length / names.length;
+    expect(
+      share,
+      `${unflagged.length} of ${names.length} missed: ${unflagged.join(" ")}`,
+    ).toBeGreaterThanOrEqual(0.98);
+  });
+
+  it("and none is flagged that is known to do nothing by itself", async () => {
+    const harmless = [
+      "README.md",
+      "LICENSE",
+      "docs/guide.md",
+      "docs/picture.png",
+      "src/cart.ts",
+      "src/inner/config/read.ts",
+      "src/inner/build/link.go",
+      "lib/shop/cart.py",
+      "tests/test_cart.py",
+      "src/inner/cart.test.ts",
+      "main.go",
+      "src/main.rs",
+      "src/locales/de.json",
+      "test/fixtures/answer.json",
+      "test/fixtures/raw",
+      "styles/page.css",
+      "public/font.woff2",
+      "notes.txt",
+      "index.js",
+      ".gitkeep",
+      ".changeset/red-cats-sing.md",
+      ".github/ISSUE_TEMPLATE/bug.md",
+    ];
+    expect(await missed(harmless)).toEqual(harmless);
+  });
+});

@@ -1,0 +1,47 @@
+import type { Change } from "../../../contract/review/change.ts";
+import type { Danger } from "../../../contract/review/danger.ts";
+import { foldPath, foldedName } from "./fold-path.ts";
+import type { TreeFacts } from "./inert/tree-facts.ts";
+import { unfamiliarPath } from "./inert/unfamiliar-path.ts";
+import { hasGitSettings } from "./git-settings.ts";
+import { namesSources } from "./lockfile-sources.ts";
+import { hasScripts } from "./package-scripts.ts";
+import { pathRules } from "./rules/index.ts";
+
+/**
+ * What no rule knows by its name and is not known to do nothing by itself.
+ * SECURITY: names of dangerous files will never be complete, so a file passes because it is known to be harmless, not
+ * because it is missing in a list.
+ */
+export function unfamiliar(change: Change, facts: TreeFacts): Danger[] {
+  const { path, kind, newMode, oldMode } = change;
+  const mode = kind === "deleted" ? oldMode : newMode;
+  // Links, submodules and programs have rules of their own, which look at every one of them.
+  if (mode === "120000" || mode === "160000" || (newMode === "100755" && kind !== "deleted")) return [];
+  const folded = foldPath(path);
+  if (pathRules.find(folded).length > 0 || hasGitSettings(path)) return [];
+  const reason = isPackageList(path)
+    ? packageListReason(change)
+    : unfamiliarPath(folded, facts, change.isBinary);
+  if (reason === undefined) return [];
+  return [{ kind: "unfamiliar", path, why: `${words[kind]} file that may run or be obeyed: ${reason}.` }];
+}
+
+/** Rules of their own look into every change of these, so only that they come and go is left to say. */
+const isPackageList = (path: string): boolean => hasScripts(path) || namesSources(path);
+
+function packageListReason({ kind, path, oldPath }: Change): string | undefined {
+  const isNew = kind === "added" || kind === "copied" || kind === "type_changed";
+  const isMovedFromElse = kind === "renamed" && foldedName(oldPath ?? "") !== foldedName(path);
+  if (isNew || isMovedFromElse) return "package managers take from it what is installed and run";
+  return kind === "deleted" ? "it said what package managers install, and which versions" : undefined;
+}
+
+const words: Readonly<Record<Change["kind"], string>> = {
+  added: "New",
+  copied: "New",
+  modified: "Changed",
+  type_changed: "Changed",
+  renamed: "Moved",
+  deleted: "Removed",
+};
