@@ -22,7 +22,8 @@ export function codexSettings(request: LaunchRequest, options: CodexOptions): Re
     // Its own sandbox needs namespaces, which a box does not give: the box is the sandbox.
     sandbox_mode: "danger-full-access",
     ...(autonomy === "full" && { approval_policy: "never" }),
-    web_search: web_search ? "live" : "disabled",
+    // Not "live": the model's service would open pages past the box's policy, which the gateway refuses.
+    web_search: web_search ? "cached" : "disabled",
     check_for_update_on_startup: false,
     // Otherwise an enter that follows a text at once, as `send` types it, is taken for a part of a paste.
     disable_paste_burst: true,

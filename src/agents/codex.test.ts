@@ -66,7 +66,7 @@ describe("launch", () => {
 
   it("searches the web only when told, because that is not seen by the gate", () => {
     expect(settingsOf()["web_search"]).toBe("disabled");
-    expect(settingsOf({ options: { web_search: true } })["web_search"]).toBe("live");
+    expect(settingsOf({ options: { web_search: true } })["web_search"]).toBe("cached");
   });
 
   it("leads https nowhere in the terminal, but not for commands and MCP servers", () => {

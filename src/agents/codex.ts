@@ -15,7 +15,7 @@ const options = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "Let the model's own service search the web; that traffic does not pass through the box's gate.",
+      "Let the model's own service search what it has of the web; it opens no page, and nothing of it passes through the box's gate.",
     ),
   websocket: z
     .boolean()

@@ -49,6 +49,7 @@ const spellings = {
   candidateCount: "candidate_count",
   thinkingConfig: "thinking_config",
   thinkingBudget: "thinking_budget",
+  generateContentRequest: "generate_content_request",
 } as const;
 
 function oneSpelling(fields: JsonObject): JsonObject {
@@ -68,9 +69,16 @@ const configOf = (body: JsonObject): JsonObject =>
 const candidatesOf = (config: JsonObject): number =>
   Math.max(1, asCount(Number(config["candidateCount"] ?? 1)) ?? 1);
 
-function rewrite(body: JsonObject, { maxOutput }: Change): JsonObject {
-  // SECURITY: the path names the model that was judged; a second name in the body must not win over it.
+/** SECURITY: the path names the model that was judged; a second name in the body must not win over it. */
+function withoutOtherModel(body: JsonObject, model: string): JsonObject {
   const { model: _second, ...rest } = oneSpelling(body);
+  const inner = rest["generateContentRequest"];
+  if (inner === undefined) return rest;
+  return { ...rest, generateContentRequest: { ...asObject(inner), model: `models/${model}` } };
+}
+
+function rewrite(body: JsonObject, { model, maxOutput }: Change): JsonObject {
+  const rest = withoutOtherModel(body, model);
   const config = configOf(body);
   if (maxOutput === undefined)
     return "generationConfig" in rest ? { ...rest, generationConfig: config } : rest;

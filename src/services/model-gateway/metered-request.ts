@@ -8,7 +8,7 @@ import type { ModelProvider } from "../../contract/model/api.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { ModelListener, ModelOutcome, ModelRequest } from "../../ports/model-gateway.ts";
 import type { BoxModels } from "./box-models.ts";
-import { refuseErrands } from "./errands.ts";
+import { judgeBody } from "./body/judge-body.ts";
 import type { JsonObject } from "./json.ts";
 import type { Asked, Learned, ModelLanguage } from "./language.ts";
 import type { ModelLimits } from "./limits.ts";
@@ -71,7 +71,7 @@ export class MeteredRequest implements SentRequest {
   /** For what only counts tokens: the model is checked, and nothing is reserved. */
   static free(asking: Asking): SentRequest {
     const { model } = asking.language.read(asking.body, asking.path);
-    refuseErrands(asking.language.api, asking.body);
+    judgeBody(asking.language.api, asking.body);
     return rewritten(asking, chooseModel(asking.models.spec, model), undefined);
   }
 
@@ -79,7 +79,7 @@ export class MeteredRequest implements SentRequest {
   static async admit(context: MeterContext, asking: Asking, signal: AbortSignal): Promise<MeteredRequest> {
     const { models, provider, language } = asking;
     const asked = language.read(asking.body, asking.path);
-    refuseErrands(language.api, asking.body);
+    judgeBody(language.api, asking.body);
     const request: ModelRequest = {
       box: models.box,
       api: language.api,

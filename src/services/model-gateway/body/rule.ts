@@ -1,0 +1,293 @@
+/**
+ * What a request's body may hold: rules as data, and the walk over them. Each rule takes a value where it stands, and
+ * refuses it, or notes what it does to the price. SECURITY: a rule knows what may be there; everything else is refused,
+ * because a vendor adds fields that fetch, keep or run something, and nobody tells us.
+ */
+import { AgentBoxError } from "../../../base/errors.ts";
+import { printable } from "../../../base/printable.ts";
+import { type JsonObject, isObject } from "../json.ts";
+
+/** Where a value stands; made into a text only for a refusal. */
+export interface Place {
+  readonly up: Place | undefined;
+  readonly step: string | number;
+}
+
+export type Rule = (value: unknown, place: Place, terms: Set<string>) => void;
+export type Fields = Readonly<Record<string, Rule>>;
+
+const longestStep = 40;
+
+function shownPlace(place: Place): string {
+  const steps: string[] = [];
+  for (let at: Place | undefined = place; at !== undefined && at.step !== ""; at = at.up)
+    steps.unshift(
+      typeof at.step === "number" ? `[${at.step}]` : `.${printable(at.step.slice(0, longestStep))}`,
+    );
+  return steps.join("").replace(/^\./, "") || "the body";
+}
+
+const below = (up: Place, step: string | number): Place => ({ up, step });
+
+export function refuseErrand(place: Place, errand: string, hint: string): never {
+  throw new AgentBoxError(
+    "model.bad_request",
+    `The request would make the provider ${errand} (${shownPlace(place)}).`,
+    { hint },
+  );
+}
+
+function refuseUnknown(place: Place, problem: string): never {
+  throw new AgentBoxError("model.bad_request", `The request has ${problem} (${shownPlace(place)}).`, {
+    hint: "What the gateway does not know might make the provider fetch something past the box's policy: leave it out, or update AgentBox.",
+  });
+}
+
+/** Nothing is asked for. An empty object can be a switch that is on. */
+const isNothing = (value: unknown): boolean =>
+  value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
+
+/** Allowed to be absent, and nothing else. */
+export const refused =
+  (errand: string, hint: string): Rule =>
+  (value, place) => {
+    if (!isNothing(value)) refuseErrand(place, errand, hint);
+  };
+
+/** Read by the model and by nobody else, so an address in it is a text. */
+export const text: Rule = (value, place) => {
+  if (typeof value === "object" && value !== null)
+    refuseUnknown(place, "something else where a text belongs");
+};
+
+/** Passed on without being looked at: what a tool of the box is called with, or has answered. */
+export const data: Rule = () => undefined;
+
+/** A word, as settings have them. No dot or slash: it can be no host, address, path or name of something kept. */
+const word = /^(?:[\w -]{0,64}|\d{1,4}:\d{1,4})$/;
+const deepest = 32;
+
+/** SECURITY: `kv_transfer_params.remote_host` makes one well-known server connect to where the request says. */
+const places = new Set(
+  [
+    "url",
+    "uri",
+    "urls",
+    "uris",
+    "host",
+    "hosts",
+    "hostname",
+    "addr",
+    "address",
+    "endpoint",
+    "server",
+    "servers",
+  ].concat([
+    "proxy",
+    "hook",
+    "webhook",
+    "callback",
+    "remote",
+    "path",
+    "paths",
+    "file",
+    "files",
+    "link",
+    "href",
+    "src",
+  ]),
+);
+
+function namesPlace(name: string): boolean {
+  const words = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return words.some((one) => places.has(one) || one.endsWith("url") || one.endsWith("uri"));
+}
+
+/** A setting: numbers, switches and words, as deep as they are. What nobody knows passes as this or not at all. */
+export const setting: Rule = (value, place) => requireSetting(value, place, 0);
+
+function requireSetting(value: unknown, place: Place, depth: number): void {
+  if (typeof value === "string") {
+    if (!word.test(value)) refuseUnknown(place, "a text in a field that the gateway does not know");
+  } else if (typeof value === "object" && value !== null) {
+    if (depth > deepest) refuseUnknown(place, "a value that is nested too deep");
+    for (const [step, one] of Object.entries(value)) {
+      const at = below(place, Array.isArray(value) ? Number(step) : step);
+      if (!Array.isArray(value)) requireHarmlessName(step, one, at);
+      requireSetting(one, at, depth + 1);
+    }
+  }
+}
+
+function requireHarmlessName(name: string, value: unknown, place: Place): void {
+  if (namesPlace(name) && !isNothing(value) && typeof value !== "boolean")
+    refuseUnknown(place, "a field that the gateway does not know");
+}
+
+/** A setting that has a price: what is not standard is noted. */
+export const priced =
+  (name: string, ...standard: readonly string[]): Rule =>
+  (value, place, terms) => {
+    setting(value, place, terms);
+    if (!isNothing(value) && !standard.includes(String(value)))
+      terms.add(`${name}=${String(value).slice(0, 64)}`);
+  };
+
+/** What the rule allows, with a price of its own. */
+export const costing =
+  (term: string, rule: Rule): Rule =>
+  (value, place, terms) => {
+    rule(value, place, terms);
+    if (!isNothing(value)) terms.add(term);
+  };
+
+const fetchesAddress = "fetch something from an address";
+const fetchHint =
+  "That would go around the policy of the box: let a tool in the box fetch it, and send what it found.";
+
+export const address: Rule = refused(fetchesAddress, fetchHint);
+export const kept: Rule = refused(
+  "use something that is kept in the account there",
+  "The gateway cannot tell whose it is: send the thing itself.",
+);
+export const mcpServer: Rule = refused(
+  "talk to an MCP server",
+  "That would go around the policy of the box: let the agent in the box talk to it, under [mcp.servers] in agentbox.toml.",
+);
+export const program: Rule = refused(
+  "run programs on its own machines",
+  "The policy and the limits of the box do not hold there: let the agent run them in the box.",
+);
+export const otherModel: Rule = refused(
+  "ask another model than the one that was judged",
+  "Name one model, and ask again where it fails.",
+);
+export const payer: Rule = refused(
+  "count this for another account",
+  "The host's key decides who pays: leave it out.",
+);
+
+const base64 = /^[\w+/=\s-]*$/;
+const dataUrl = /^data:/i;
+
+/** The thing itself as a `data:` URL. SECURITY: some servers trim the text or open paths, so nothing else passes. */
+export const dataOnly: Rule = (value, place) => {
+  if (value === undefined || value === null) return;
+  if (typeof value !== "string" || !dataUrl.test(value)) refuseErrand(place, fetchesAddress, fetchHint);
+};
+
+/** The thing itself in base64. SECURITY: some services take an address in the same field. */
+export const encoded: Rule = (value, place) => {
+  if (value === undefined || value === null) return;
+  if (typeof value !== "string" || (!base64.test(value) && !dataUrl.test(value)))
+    refuseErrand(place, fetchesAddress, fetchHint);
+};
+
+const references = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
+
+/** A JSON schema. SECURITY: whoever checks against it may look up what it refers to. */
+export const schema: Rule = (value, place) => {
+  if (typeof value === "string") refuseUnknown(place, "a text where a schema belongs");
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const one = left.pop();
+    if (typeof one !== "object" || one === null) continue;
+    for (const [name, inner] of Object.entries(one)) {
+      if (references.has(name) && typeof inner === "string" && !inner.startsWith("#"))
+        refuseErrand(below(place, name), fetchesAddress, "Put what the schema refers to into the schema.");
+      left.push(inner);
+    }
+  }
+};
+
+/** A list. One may be written without the brackets. */
+export const list =
+  (rule: Rule): Rule =>
+  (value, place, terms) => {
+    if (!Array.isArray(value)) return rule(value, place, terms);
+    value.forEach((one, index) => rule(one, below(place, index), terms));
+  };
+
+export const textOr =
+  (rule: Rule): Rule =>
+  (value, place, terms) => {
+    if (typeof value !== "string") rule(value, place, terms);
+  };
+
+/** Names that the program chose, each with a value of the same kind. */
+export const map =
+  (rule: Rule): Rule =>
+  (value, place, terms) => {
+    if (value === undefined || value === null) return;
+    if (!isObject(value)) refuseUnknown(place, "something else where an object belongs");
+    for (const [name, one] of Object.entries(value)) rule(one, below(place, name), terms);
+  };
+
+const folded = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, "");
+
+export interface ObjectOptions {
+  /** What is done with fields that are not listed; without it they may be settings. */
+  readonly rest?: Rule;
+  /** Each name may also be written with underscores, which the vendor takes as the same. */
+  readonly hasTwoSpellings?: boolean;
+}
+
+const camel = (name: string): string =>
+  name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** An object with these fields. */
+export function object(
+  fields: Fields,
+  { rest = setting, hasTwoSpellings = false }: ObjectOptions = {},
+): Rule {
+  const known = new Set(Object.keys(fields).map(folded));
+  return (value, place, terms) => {
+    if (value === undefined || value === null) return;
+    if (!isObject(value)) refuseUnknown(place, "something else where an object belongs");
+    for (const [written, one] of Object.entries(value)) {
+      const at = below(place, written);
+      const name = hasTwoSpellings ? camel(written) : written;
+      if (Object.hasOwn(fields, name)) {
+        fields[name]!(one, at, terms);
+        continue;
+      }
+      // SECURITY: servers that do not mind the case would read it as the field that was not judged.
+      if (known.has(folded(written))) refuseUnknown(at, "a field with an unusual spelling");
+      requireHarmlessName(written, one, at);
+      rest(one, at, terms);
+    }
+  };
+}
+
+/** For what decides by its mere presence. */
+export const unknown: Rule = (value, place) => {
+  if (value !== undefined && value !== null) refuseUnknown(place, "a field that the gateway does not know");
+};
+
+export interface KindOptions {
+  /** The kind of an object that does not say. */
+  readonly missing?: (value: JsonObject) => Rule | undefined;
+  /** What is listed, for the refusal. */
+  readonly noun: string;
+}
+
+/** Objects that say by `type` what they are. */
+export const kinds =
+  (known: Fields, { missing, noun }: KindOptions): Rule =>
+  (value, place, terms) => {
+    if (value === undefined || value === null) return;
+    if (!isObject(value)) refuseUnknown(place, `something else where ${noun} belongs`);
+    const type = value["type"];
+    const isNamed = typeof type === "string" && Object.hasOwn(known, type);
+    const rule = isNamed ? known[type] : (type ?? undefined) === undefined ? missing?.(value) : undefined;
+    if (rule === undefined) {
+      const shown = typeof type === "string" ? `the type "${printable(type.slice(0, 64))}"` : "no known type";
+      refuseUnknown(place, `${noun} of ${shown}, which the gateway does not know`);
+    }
+    rule(value, place, terms);
+  };
+
+export const root: Place = { up: undefined, step: "" };
