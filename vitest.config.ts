@@ -24,7 +24,7 @@ const notInContainers = [
   "test/e2e/vault-keyring.test.ts",
   ...withEngines,
   ...inBrowser,
-  "test/security/threat-{16-dashboard,16-seen-links,17-19-dashboard,20-guests,20-persons,21-previews,23-dashboard-files,41-sign-in}.test.ts",
+  "test/security/threat-{16-dashboard,16-seen-links,16-token-scopes,17-19-dashboard,20-guests,20-persons,21-previews,23-dashboard-files,41-sign-in}.test.ts",
 ];
 
 /** What depends on what a box is made of: its boundary, its way to the gate, and what of a secret is found in it. */

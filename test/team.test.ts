@@ -27,7 +27,7 @@ beforeEach(async () => {
   later = [];
   answer = { verdict: "confirmed", claims };
   refreshToken = "r1";
-  config = `[web.sign_in]\nissuer = "${issuer}"\nclient_id = "x"\nadmin_group = "admins"\nmax_session = "3h"\n`;
+  config = `[runtime]\nname = "memory"\n[web.sign_in]\nissuer = "${issuer}"\nclient_id = "x"\nadmin_group = "admins"\nmax_session = "3h"\n`;
   host.clock.after = (_ms, callback) => {
     later.push(callback);
     return () => void later.splice(later.indexOf(callback), 1);

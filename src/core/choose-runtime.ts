@@ -28,6 +28,22 @@ export const tierOf = (runtime: Runtime): Tier => runtime.isolation({ resources:
 export const isAtLeast = (tier: Tier, asked: Tier): boolean =>
   isolationTiers.indexOf(tier) >= isolationTiers.indexOf(asked);
 
+/**
+ * SECURITY: whoever may only ask must not choose weaker isolation than the owner's own config does. `layers` with what
+ * was asked for; its own runtime counts even where it is not ready, because then nothing weaker will do.
+ */
+export async function isWeakerThanOwn(
+  runtimes: Runtimes,
+  layers: readonly ManifestLayer[],
+  asked: string,
+): Promise<boolean> {
+  const own = layers.filter(({ source }) => source !== "manifest" && source !== "flag");
+  const { name, tier } = layerManifest(own).values.runtime ?? {};
+  if (name === asked) return false;
+  const wanted = tier ?? (name === undefined ? "namespaces" : tierOf(await runtimes.get(name)));
+  return !isAtLeast(tierOf(await runtimes.get(asked)), wanted);
+}
+
 async function requireTier(runtimes: Runtimes, name: string, asked: Tier): Promise<void> {
   const tier = tierOf(await runtimes.requireReady(name));
   if (isAtLeast(tier, asked)) return;

@@ -11,6 +11,7 @@ import { proposeName, requireBoxName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
 import type { NetworkPolicy } from "../contract/network/policy.ts";
 import type { PreparedWorkspace } from "../ports/workspace.ts";
+import { isWeakerThanOwn } from "./choose-runtime.ts";
 import type { Core } from "./context.ts";
 import { requireTrust } from "./grant-trust.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
@@ -48,6 +49,8 @@ export async function createBox(
     defaultMode:
       places.projectDir === undefined ? "empty" : await ports.workspaces.defaultMode(places.projectDir),
   });
+  if (isRequest && (await isWeakerThanOwn(ports.runtimes, places.layers, asked.runtime)))
+    throw weakerThanOwn(core, asked.runtime, person);
   await requireTrust(core, places, request.trust);
   const network = compileFor(places);
   ports.modelKeys.remember(asked.model, request.variables ?? {});
@@ -80,6 +83,20 @@ export async function createBox(
   });
   const unexpected = [...unexpectedlyEmpty(places, spec), ...withoutSubmodules(box.name, emptySubmodules)];
   return { box, leftBehind, warnings: [...warnings, ...unexpected] };
+}
+
+function weakerThanOwn(core: Core, runtime: string, person: string | undefined): AgentBoxError {
+  core.access.refused("authority", {
+    route: "createBox",
+    parameter: "flags.runtime",
+    needs: "trust",
+    id: person,
+  });
+  return new AgentBoxError(
+    "access.forbidden",
+    `The runtime "${runtime}" isolates less than the one in the owner's config.`,
+    { hint: "This needs a yes at the command line: agentbox run --runtime NAME", facts: { runtime } },
+  );
 }
 
 /** Makes a box from a specification that another box had, and that was agreed to then. */

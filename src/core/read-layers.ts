@@ -138,13 +138,14 @@ async function realDirectory(core: Core, path: string): Promise<string> {
   throw noSuchDirectory(path);
 }
 
-export const noSuchDirectory = (path: string): AgentBoxError =>
+export const noSuchDirectory = (
+  path: string,
+  hint = "Give the absolute path of a directory.",
+): AgentBoxError =>
   new AgentBoxError(
     "workspace.source_invalid",
     `The project directory ${path.slice(0, 200)} does not exist.`,
-    {
-      hint: "Give the absolute path of a directory.",
-    },
+    { hint },
   );
 
 /**

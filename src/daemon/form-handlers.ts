@@ -1,7 +1,7 @@
 /** Handlers for forms: they look, and make nothing. */
 import type { RouteName } from "../contract/api/routes.ts";
 import { manifestJsonSchema } from "../contract/manifest/index.ts";
-import { memberProjects, requireMemberRequest } from "../core/team/members.ts";
+import { memberProjects, requireProject } from "../core/team/members.ts";
 import { checkManifest } from "../core/check-manifest.ts";
 import type { Core } from "../core/context.ts";
 import { listProjects } from "../core/list-projects.ts";
@@ -15,13 +15,13 @@ export const formHandlers: Pick<Handlers, FormRoute> = {
     choices: await choicesOf(core),
   }),
   async checkManifest({ deps: { core }, body, access }) {
-    await requireMemberRequest(core, access, body);
-    return checkManifest(core, { ...body, isRequest: !access.isOfHost });
+    await requireProject(core, access, body);
+    return checkManifest(core, { ...body, isRequest: !access.mayOrder });
   },
   async listProjects({ deps: { core }, access }) {
     const all = await core.ports.store.listBoxes();
     const boxes = all.filter(({ name, incarnation }) => access.shows({ box: name, incarnation }));
-    const more = access.isOfHost ? [] : await memberProjects(core);
+    const more = access.mayOrder ? [] : await memberProjects(core);
     return { projects: await listProjects(core, { boxes, more, includesTrusted: access.isOfHost }) };
   },
 };

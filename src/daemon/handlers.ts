@@ -22,7 +22,7 @@ import { stopBox } from "../core/stop-box.ts";
 import { summariseBoxes } from "../core/summarise-box.ts";
 import { hideValues } from "../core/access/hide-values.ts";
 import type { Sight } from "../core/access/sight.ts";
-import { makerOf, ownerName, requireMemberRequest } from "../core/team/members.ts";
+import { makerOf, ownerName, requireProject } from "../core/team/members.ts";
 import { listVisible, visibleNames } from "../core/access/visible-records.ts";
 import { streamEvents } from "./event-stream.ts";
 import { streamLogs } from "./log-stream.ts";
@@ -39,6 +39,7 @@ import { placeHandlers } from "./place-handlers.ts";
 import type { Previews } from "./preview/previews.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 import { runHandlers } from "./run-handlers.ts";
+import { requireAsIsolated } from "./require-access.ts";
 import type { StreamRoute } from "./streams.ts";
 import { vaultHandlers } from "./vault-handlers.ts";
 import type { WebPort } from "./web/listen.ts";
@@ -140,7 +141,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     };
   },
   async createBox({ deps: { core }, body, access }) {
-    await requireMemberRequest(core, access, body);
+    await requireProject(core, access, body);
     return createBox(core, body, makerOf(access));
   },
   async getBox({ deps, params, access }) {
@@ -168,7 +169,10 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   startBox: async ({ deps, params }) => ({ box: await startBox(deps.core, params["box"]!) }),
   stopBox: async ({ deps, params, body }) => ({ box: await stopBox(deps.core, params["box"]!, body) }),
   restartBox: async ({ deps, params }) => ({ box: await restartBox(deps.core, params["box"]!) }),
-  moveBox: async ({ deps, params, body }) => ({ box: await moveBox(deps.core, params["box"]!, body) }),
+  async moveBox({ deps: { core }, params, body, access }) {
+    await requireAsIsolated(core, access, params["box"]!, body.runtime);
+    return { box: await moveBox(core, params["box"]!, body) };
+  },
   pauseBox: async ({ deps, params }) => ({ box: await pauseBox(deps.core, params["box"]!) }),
   resumeBox: async ({ deps, params }) => ({ box: await resumeBox(deps.core, params["box"]!) }),
   async getStats({ deps, params }) {

@@ -2,6 +2,7 @@
 import type { RouteName } from "../contract/api/routes.ts";
 import { buildImage } from "../core/images/build-image.ts";
 import { getImage, pruneImages, removeImage } from "../core/images/remove-images.ts";
+import { requireProject } from "../core/team/members.ts";
 import type { Handlers } from "./handlers.ts";
 import { streamSteps } from "./step-stream.ts";
 
@@ -9,8 +10,12 @@ type ImageRoute = Extract<RouteName, "listImages" | "buildImage" | "removeImage"
 
 export const imageHandlers: Pick<Handlers, ImageRoute> = {
   listImages: async ({ deps }) => ({ images: [...(await deps.core.ports.images.list())] }),
-  buildImage: ({ deps: { core }, body, response }) =>
-    streamSteps({ core, response, what: "building an image", run: (how) => buildImage(core, body, how) }),
+  async buildImage({ deps: { core }, body, access, response }) {
+    await requireProject(core, access, body);
+    const request = { ...body, isRequest: !access.mayOrder };
+    const run = (how: Parameters<typeof buildImage>[2]) => buildImage(core, request, how);
+    await streamSteps({ core, response, what: "building an image", run });
+  },
   removeImage: async ({ deps, query }) => ({ image: await removeImage(deps.core, query.name) }),
   pruneImages: ({ deps, body }) => pruneImages(deps.core, body),
   async getSbom({ deps, query }) {

@@ -1,27 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Sight } from "../core/access/sight.ts";
-import { accessHandlers } from "./access-handlers.ts";
 import { handlers } from "./handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 
 const sight = (isOfHost: boolean): Sight =>
   ({ isOfHost, principal: { kind: "person" }, roleOn: async () => "own" }) as unknown as Sight;
-
-it.each([
-  ["the owner", { kind: "owner" }, true],
-  ["an admin", { kind: "person", isAdmin: true }, false],
-  ["a token of the owner", { kind: "token", of: { kind: "owner" } }, false],
-])("a one-time link of the owner, asked for by %s", async (_, principal, isAllowed) => {
-  const core = { access: { createLink: () => ({ code: "c", expiresAtMs: 1 }) } };
-  const web = { url: "http://127.0.0.1:1", ensure: async () => undefined };
-  const link = accessHandlers.openLink({
-    deps: { core, web },
-    access: { principal, isOfHost: true },
-  } as never);
-  if (isAllowed) expect(await link).toMatchObject({ url: "http://127.0.0.1:1/#link=c" });
-  else await expect(link).rejects.toMatchObject({ code: "access.forbidden" });
-});
 
 describe("what a member cannot do with a box of their own", () => {
   it("is saying yes for it: a no is theirs, a yes is the host's", async () => {
@@ -42,16 +26,37 @@ describe("what a member cannot do with a box of their own", () => {
     expect(answers).toEqual(["allow", "deny"]);
   });
 
-  it("is choosing among the owner's secrets when pushing", async () => {
-    const push = (access: Sight) =>
-      reviewHandlers.pushWork({
-        deps: { core: { locked: async () => "pushed" } },
-        params: { box: "own" },
-        body: { secret: "production" },
-        access,
+  it("is saying yes to the use of a secret, for a token without trust", async () => {
+    const answers: string[] = [];
+    const refused: object[] = [];
+    const core = {
+      access: { refused: (_: string, facts: object) => void refused.push(facts) },
+      approvals: {
+        list: () => [
+          { id: 7, box: "own", secret: "token" },
+          { id: 8, box: "own" },
+        ],
+        answer: async (id: number, { answer }: { answer: string }) => void answers.push(`${id} ${answer}`),
+      },
+    };
+    const of = (scopes: string[]) => ({
+      isOfHost: true,
+      credential: { kind: "token", id: "t" },
+      principal: { kind: "token", id: "t", of: { kind: "owner" }, scopes },
+    });
+    const answer = (id: number, word: string, scopes: string[]) =>
+      networkHandlers.answerApproval({
+        deps: { core },
+        params: { approval: `${id}` },
+        body: { answer: word, scope: "once" },
+        access: of(scopes),
       } as never);
-    expect(await push(sight(true))).toEqual({ push: "pushed" });
-    await expect(push(sight(false))).rejects.toMatchObject({ code: "access.forbidden" });
+    await answer(7, "allow", ["approve", "trust"]);
+    await answer(7, "deny", ["approve"]);
+    await answer(8, "allow", ["approve"]);
+    await expect(answer(7, "allow", ["approve"])).rejects.toMatchObject({ code: "access.forbidden" });
+    expect(answers).toEqual(["7 allow", "7 deny", "8 allow"]);
+    expect(refused).toMatchObject([{ route: "answerApproval", parameter: "secret", needs: "trust" }]);
   });
 
   it("is taking back a merge of an earlier box that had its name", async () => {

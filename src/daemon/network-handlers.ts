@@ -1,7 +1,8 @@
 /** The handlers of the gate's routes. */
 import { AgentBoxError } from "../base/errors.ts";
 import type { RouteName } from "../contract/api/routes.ts";
-import { forbidden, requireMemberRequest } from "../core/team/members.ts";
+import { forbidden, requireProject } from "../core/team/members.ts";
+import { requireParameter } from "../core/access/authority.ts";
 import { listVisible } from "../core/access/visible-records.ts";
 import { allowEgress } from "../core/network/allow-egress.ts";
 import { changePolicy } from "../core/network/change-policy.ts";
@@ -33,8 +34,8 @@ export const networkHandlers: Pick<Handlers, NetworkRoute> = {
     return { policy, lines: describePolicy(policy) };
   },
   async changePolicy({ deps: { core }, params, body, access }) {
-    await requireMemberRequest(core, access, body);
-    const policy = await changePolicy(core, params["box"]!, { ...body, isRequest: !access.isOfHost });
+    await requireProject(core, access, body);
+    const policy = await changePolicy(core, params["box"]!, { ...body, isRequest: !access.mayOrder });
     return { policy, lines: describePolicy(policy) };
   },
   async allowEgress({ deps: { core }, params, body, access }) {
@@ -89,6 +90,8 @@ export const networkHandlers: Pick<Handlers, NetworkRoute> = {
     // SECURITY: a yes lets a box out, or uses a secret: that is agreeing to something, as with a manifest.
     if (body.answer === "allow" && !access.isOfHost)
       throw forbidden("A yes is for the owner and admins; you can say no.");
+    const asksForSecret = core.approvals.list().find((open) => open.id === id)?.secret !== undefined;
+    if (body.answer === "allow" && asksForSecret) requireParameter(core, access, "answerApproval", "secret");
     await core.approvals.answer(id, body);
     return {};
   },

@@ -1,6 +1,8 @@
 /** What the table of routes cannot say about who may do what, because it depends on what is in the request. */
 import { AgentBoxError } from "../base/errors.ts";
+import { requireParameter } from "../core/access/authority.ts";
 import type { Sight } from "../core/access/sight.ts";
+import { isAtLeast, tierOf } from "../core/choose-runtime.ts";
 import { noSuchQuestion } from "../core/network/approvals.ts";
 import { type Core, noSuchBox } from "../core/context.ts";
 
@@ -41,4 +43,17 @@ export async function requireOwnMerge(
     box && role === "own" ? await core.ports.store.listReview("merge", { incarnation: box.incarnation }) : [];
   if (merges.some(({ isUndone }) => !isUndone)) return box?.incarnation;
   throw new AgentBoxError("access.forbidden", "There is no merge here that is yours to take back.");
+}
+
+/** SECURITY: what the owner put behind a stronger wall stays there. */
+export async function requireAsIsolated(
+  core: Core,
+  access: Sight,
+  name: string,
+  runtime: string,
+): Promise<void> {
+  if (access.mayOrder) return;
+  const { isolation } = await core.getBox(name);
+  const to = tierOf(await core.ports.runtimes.get(runtime));
+  if (!isAtLeast(to, isolation.tier)) requireParameter(core, access, "moveBox", "runtime");
 }

@@ -11,6 +11,7 @@ import { includesRole } from "../contract/access/principal.ts";
 import { routeAccess } from "../contract/access/route-access.ts";
 import { socketProtocol, versionHeader } from "../contract/api/headers.ts";
 import type { RouteName } from "../contract/api/routes.ts";
+import { requireAuthority } from "../core/access/authority.ts";
 import { type Caller, idOf } from "../core/access/caller.ts";
 import { decideReach } from "../core/access/decide-reach.ts";
 import type { Sight } from "../core/access/sight.ts";
@@ -141,6 +142,7 @@ async function answer(
     const query = match.route.query
       ? parseWith(match.route.query, Object.fromEntries(url.searchParams), "query")
       : undefined;
+    requireAuthority(deps.core, caller, match.name, body);
     const handle = handlers[match.name] as (request: Request) => Promise<unknown>;
     const result = await handle({
       deps,

@@ -6,7 +6,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routeAccess } from "../../src/contract/access/route-access.ts";
-import { type Scope, scopes } from "../../src/contract/access/scope.ts";
+import { type Scope, scopes } from "../../src/contract/access/scope-names.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import {
   ask,

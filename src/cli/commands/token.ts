@@ -1,7 +1,8 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
-import type { Scope } from "../../contract/access/scope.ts";
+import { mostOf } from "../../contract/access/route-risks.ts";
+import { type Scope, wordScopes } from "../../contract/access/scope-names.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { age, renderTable } from "../render/table.ts";
 import { left } from "../render/time-left.ts";
@@ -53,6 +54,8 @@ async function create({ args, screen, connect }: CommandContext, name: string | 
   else {
     screen.print(value);
     screen.note("This is the only time it is shown. Send it as: authorization: Bearer abt_…");
+    for (const scope of token.scopes.filter((one) => wordScopes.includes(one)))
+      screen.note(`WARNING: whoever has it can, by its scope ${scope}: ${mostOf(scope).join("; ")}.`);
     screen.note(`End it with: agentbox token rm ${token.id}`);
   }
   return 0;

@@ -1,7 +1,5 @@
+import { scopes } from "../../contract/access/scope-names.ts";
 import type { CommandSpec } from "../command.ts";
-
-/** Written out, because the contract's own list brings a schema library along, which every command would pay for. */
-const scopes = ["read", "work", "review", "approve", "secrets", "host"];
 
 export const access: readonly CommandSpec[] = [
   {

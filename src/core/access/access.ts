@@ -224,8 +224,9 @@ export class Access {
 
   /** Writes down that somebody was refused; bounded, and never with what they tried. */
   refused(reason: string, facts: Readonly<Record<string, string | undefined>> = {}): void {
-    // Each reason has its own share, so that a flood of one hides no other.
-    if (!this.#refusals.take(reason)) return;
+    // Each reason has its own share, so that a flood of one hides no other; parameters are those of a closed table.
+    const { route, parameter } = facts;
+    if (!this.#refusals.take(parameter === undefined ? reason : `${reason} ${route}.${parameter}`)) return;
     const data = Object.fromEntries(
       Object.entries(facts).flatMap(([key, text]) => (text ? [[key, printable(text).slice(0, 120)]] : [])),
     );

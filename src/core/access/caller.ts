@@ -1,5 +1,5 @@
 import type { Principal } from "../../contract/access/principal.ts";
-import { type Scope, scopes } from "../../contract/access/scope.ts";
+import { type Scope, scopes } from "../../contract/access/scope-names.ts";
 
 /** What somebody proved to be with; everything they have open ends when it does. */
 export type Credential =

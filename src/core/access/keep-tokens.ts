@@ -1,8 +1,8 @@
 /** Access tokens for programs: made, listed and ended by the one they act for. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { isOfHost } from "../../contract/access/principal.ts";
-import type { Scope } from "../../contract/access/scope.ts";
-import { scopes as allScopes } from "../../contract/access/scope.ts";
+import type { Scope } from "../../contract/access/scope-names.ts";
+import { scopes as allScopes } from "../../contract/access/scope-names.ts";
 import type { TokenInfo } from "../../contract/api/access-routes.ts";
 import type { Holder, TokenRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";

@@ -6,9 +6,10 @@ import {
   type PersonPrincipal,
   type Principal,
 } from "../../contract/access/principal.ts";
-import type { Scope } from "../../contract/access/scope.ts";
+import type { Scope } from "../../contract/access/scope-names.ts";
 import type { AccessState } from "../../ports/access-records.ts";
 import type { Store } from "../../ports/store.ts";
+import { hasAuthority } from "./authority.ts";
 import { type Caller, scopesOf } from "./caller.ts";
 
 /** A thing that belongs to one life of a box, or to none. */
@@ -21,6 +22,8 @@ export interface Sight extends Caller {
   /** Sees everything: its owner and admins. */
   readonly isOfHost: boolean;
   readonly scopes: readonly Scope[];
+  /** Whether what they type is an order; of everybody else it is a request, as a manifest is. */
+  readonly mayOrder: boolean;
   /** On the box that has the name now. */
   roleOn(box: string): Promise<BoxRole | undefined>;
   sees(box: string): Promise<boolean>;
@@ -48,6 +51,7 @@ export function sightOf(caller: Caller, { state, findBox, nowMs }: SightDeps): S
     ...caller,
     isOfHost: isHost,
     scopes: scopesOf(principal),
+    mayOrder: hasAuthority(caller, "trust"),
     roleOn,
     sees: async (name) => (await roleOn(name)) !== undefined,
     shows: (thing) => isHost || roleOnLife(thing) !== undefined,

@@ -1,5 +1,6 @@
 import type { SignInInfo } from "../../contract/api/access-routes.ts";
 import { isOfHost, type Me } from "../../contract/access/principal.ts";
+import { wordScopes } from "../../contract/access/scope-names.ts";
 import type { SessionRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { nameOf } from "./caller.ts";
@@ -51,7 +52,9 @@ export function describeCaller(core: Core, access: Sight): Me {
     name: nameOf(principal),
     isAdmin,
     // The vault and the host are in nobody else's reach, whatever scopes they have.
-    scopes: scopes.filter((scope) => isAdmin || (scope !== "host" && scope !== "secrets")),
+    scopes: scopes.filter(
+      (scope) => isAdmin || (scope !== "host" && scope !== "secrets" && !wordScopes.includes(scope)),
+    ),
     ...(person.kind === "person" ? { person: person.id } : {}),
     ...(principal.kind === "guest" ? { box: principal.box, may: principal.may } : {}),
     ...(credential.kind === "session" ? { signIn: credential.id } : {}),

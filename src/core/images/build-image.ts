@@ -17,7 +17,7 @@ type Progress = Pick<BuildOptions, "onProgress" | "signal">;
 /** Builds the image of a manifest, or finds that it is there. */
 export async function buildImage(
   core: Core,
-  request: RouteBody<"buildImage">,
+  request: RouteBody<"buildImage"> & { readonly isRequest?: boolean },
   how: Progress,
 ): Promise<{ image: ImageInfo; isNew: boolean }> {
   const { ports } = core;

@@ -1,13 +1,13 @@
 /**
- * What people of a team may ask for who are not of the host. What they type comes from somebody else than the owner, so
- * it is a request like a manifest: what reaches beyond the workspace needs a yes of the owner or an admin.
+ * What people of a team and programs may ask for. What they type comes from somebody else than the owner, so it is a
+ * request like a manifest: what reaches beyond the workspace needs a yes of the owner or an admin.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { PersonPrincipal, Principal } from "../../contract/access/principal.ts";
-import type { CreateBox } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
 import type { AccessState } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
+import { idOf } from "../access/caller.ts";
 import { noSuchDirectory } from "../read-layers.ts";
 import type { Sight } from "../access/sight.ts";
 import { readWebSection } from "./settings.ts";
@@ -27,36 +27,35 @@ function personOf(principal: Principal): PersonPrincipal | undefined {
   return principal.kind === "person" ? principal : undefined;
 }
 
-export const makerOf = ({ principal, isOfHost }: Sight): Maker => ({
+export const makerOf = ({ principal, mayOrder }: Sight): Maker => ({
   person: personOf(principal)?.id,
-  isRequest: !isOfHost,
+  isRequest: !mayOrder,
 });
 
-type Asked = Partial<Pick<CreateBox, "projectDir" | "flags" | "variables" | "trust">>;
-
-/** Sections that name something of the host. A manifest may hold them, and somebody of the host agrees to it or not. */
-const hostSections = ["mounts", "secrets", "security"] as const;
-
-/** SECURITY: otherwise a member could read the owner's files, or use keys that nobody gave them. */
-export async function requireMemberRequest(core: Core, access: Sight, asked: Asked): Promise<void> {
-  if (access.isOfHost) return;
-  if (asked.trust !== undefined)
-    throw forbidden("Only the owner and admins can agree to what a manifest asks.");
-  const named = hostSections.find((section) => asked.flags?.[section] !== undefined);
-  if (named !== undefined)
-    throw forbidden(`[${named}] can only come from a manifest that the owner or an admin has agreed to.`);
-  // SECURITY: they would become variables and model keys of the host, also for other people's boxes.
-  if (Object.keys(asked.variables ?? {}).length > 0)
-    throw forbidden("Values of variables are only taken from the owner and admins.");
-  if (asked.projectDir !== undefined) await requireProject(core, access, asked.projectDir);
-}
-
-/** SECURITY: any other directory looks as if it did not exist, or members could find out what the host has. */
-export async function requireProject(core: Core, access: Sight, dir: string): Promise<void> {
-  if (access.isOfHost) return;
+/**
+ * SECURITY: a box made from a directory shows what is in it, such as ~/.ssh. Any directory that is not listed looks as if
+ * it did not exist, or somebody could find out what the host has.
+ */
+export async function requireProject(
+  core: Core,
+  access: Sight,
+  { projectDir: dir }: { readonly projectDir?: string | undefined },
+): Promise<void> {
+  if (access.mayOrder || dir === undefined) return;
   const real = dir.startsWith("/") ? await core.ports.host.realPath(dir) : undefined;
   const listed = await memberProjects(core);
-  if (real === undefined || !listed.some((project) => isBelow(real, project))) throw noSuchDirectory(dir);
+  if (real !== undefined && listed.some((project) => isBelow(real, project))) return;
+  const { kind } = access.principal;
+  core.access.refused("authority", {
+    parameter: "projectDir",
+    needs: "trust",
+    who: kind,
+    id: idOf(access.principal),
+  });
+  throw noSuchDirectory(
+    dir,
+    access.isOfHost ? "For a token, list it: [web] projects in config.toml." : undefined,
+  );
 }
 
 /** Real paths of the directories that members may make boxes from. */

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { RouteResponse } from "../../../src/contract/api/routes.ts";
-import type { Scope } from "../../../src/contract/access/scope.ts";
+import type { Scope } from "../../../src/contract/access/scope-names.ts";
 import type { BoxRole } from "../../../src/contract/access/principal.ts";
 import { boxesQuery, meQuery } from "./queries.ts";
 

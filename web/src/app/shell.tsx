@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { Scope } from "../../../src/contract/access/scope.ts";
+import type { Scope } from "../../../src/contract/access/scope-names.ts";
 import { useConnection } from "../api/live.ts";
 import { useMay, useMe } from "../api/me.ts";
 import { approvalsQuery, boxesQuery } from "../api/queries.ts";

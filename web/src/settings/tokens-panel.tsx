@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Scope } from "../../../src/contract/access/scope.ts";
+import { type Scope, wordScopes } from "../../../src/contract/access/scope-names.ts";
 import { client } from "../api/client.ts";
 import { useMe } from "../api/me.ts";
 import { Ago, Left } from "../parts/amount.tsx";
@@ -23,6 +23,8 @@ const words: Readonly<Record<Scope, string>> = {
   approve: "answer questions, change policies and budgets, share boxes",
   secrets: "manage the vault, without ever reading a value",
   host: "manage the daemon, images, agents, tokens and sign-ins",
+  trust: "agree to mounts, secrets, hosts and dangers in your place",
+  export: "take the whole vault out",
 };
 
 const dayMs = 86_400_000;
@@ -96,7 +98,7 @@ function Tokens() {
 }
 
 function NewToken() {
-  const mine = useMe()?.scopes ?? [];
+  const mine = (useMe()?.scopes ?? []).filter((scope) => !wordScopes.includes(scope));
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
   const [ttlMs, setTtlMs] = useState<number>(30 * dayMs);
@@ -142,6 +144,10 @@ function NewToken() {
           />
         ))}
       </fieldset>
+      <p className="small quiet">
+        A token for <strong>trust</strong> or <strong>export</strong> is made at the command line:{" "}
+        <span className="mono">agentbox token create NAME --scope trust</span>
+      </p>
       <Field label="For">
         <Select value={ttlMs} onChange={({ target }) => setTtlMs(Number(target.value))}>
           {lengths.map(([ms, label]) => (

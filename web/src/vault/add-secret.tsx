@@ -3,8 +3,8 @@ import type { RouteBodyInput } from "../../../src/contract/api/routes.ts";
 import { client } from "../api/client.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Field, Select, TextArea, TextInput } from "../parts/field.tsx";
-import { ErrorNote } from "../parts/note.tsx";
+import { Field, Select, TextInput } from "../parts/field.tsx";
+import { ErrorNote, Note } from "../parts/note.tsx";
 import { type ValueField, takeValue } from "./secret-value.ts";
 import { useSending } from "./use-sending.ts";
 import { ValueInput } from "./value-input.tsx";
@@ -25,18 +25,14 @@ const sources: Readonly<Record<SourceKind, string>> = {
   command: "what a command of the host prints",
 };
 
-const placeLabels: Readonly<Record<Exclude<SourceKind, "stored">, string>> = {
-  env: "Variable",
-  file: "File",
-  command: "Command, one word a line",
+/** SECURITY: what reads a file or runs a command of the host is said at its command line; the daemon refuses it from here. */
+const atTheHost: Partial<Record<SourceKind, string>> = {
+  file: "--ref file:PATH",
+  command: "--ref command:CMD",
 };
 
-function sourceOf(kind: SourceKind, place: string): NonNullable<Body["source"]> {
-  if (kind === "env") return { kind, variable: place.trim() };
-  if (kind === "file") return { kind, path: place.trim() };
-  if (kind === "command") return { kind, argv: place.split("\n").filter((word) => word !== "") };
-  return { kind: "stored" };
-}
+const sourceOf = (kind: SourceKind, place: string): NonNullable<Body["source"]> =>
+  kind === "env" ? { kind, variable: place.trim() } : { kind: "stored" };
 
 export function AddSecret() {
   const [isOpen, setOpen] = useState(false);
@@ -60,6 +56,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
   const [note, setNote] = useState("");
   const value = useRef<ValueField>(null);
   const { send, isBusy, error } = useSending();
+  const hostFlag = atTheHost[source];
   const add = async (event: FormEvent) => {
     event.preventDefault();
     const isDone = await send(
@@ -105,14 +102,17 @@ function AddForm({ onDone }: { onDone: () => void }) {
           isLong={kind !== "text"}
           field={value}
         />
-      ) : (
-        <Field label={placeLabels[source]}>
-          {source === "command" ? (
-            <TextArea value={place} onChange={({ target }) => setPlace(target.value)} />
-          ) : (
-            <TextInput className="mono" value={place} onChange={({ target }) => setPlace(target.value)} />
-          )}
+      ) : hostFlag === undefined ? (
+        <Field label="Variable">
+          <TextInput className="mono" value={place} onChange={({ target }) => setPlace(target.value)} />
         </Field>
+      ) : (
+        <Note>
+          This needs the command line:{" "}
+          <span className="mono">
+            agentbox vault set {name.trim() === "" ? "NAME" : name.trim()} {hostFlag}
+          </span>
+        </Note>
       )}
       <Field label="Note" hint="What it is for. Everybody who sees the vault sees it.">
         <TextInput value={note} onChange={({ target }) => setNote(target.value)} />
@@ -126,7 +126,12 @@ function AddForm({ onDone }: { onDone: () => void }) {
         </>
       )}
       <div className="parts-actions">
-        <Button type="submit" kind="primary" isBusy={isBusy} disabled={name.trim() === ""}>
+        <Button
+          type="submit"
+          kind="primary"
+          isBusy={isBusy}
+          disabled={name.trim() === "" || hostFlag !== undefined}
+        >
           Keep it
         </Button>
       </div>

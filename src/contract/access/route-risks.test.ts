@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { routes } from "../api/routes.ts";
+import { mostOf, routeRisks } from "./route-risks.ts";
+import { scopes } from "./scope-names.ts";
+
+const table = ["| scope | the most that a thief can do |", "|---|---|"]
+  .concat(scopes.map((scope) => `| \`${scope}\` | ${mostOf(scope).join("; ")} |`))
+  .join("\n");
+
+describe("the most that a thief of a token can do", () => {
+  it("is said for every route and every scope", () => {
+    expect(Object.keys(routeRisks).sort()).toEqual(Object.keys(routes).sort());
+    for (const scope of scopes) expect(mostOf(scope), scope).not.toEqual([]);
+  });
+
+  it("is what docs/sign-in.md says", () => {
+    const text = readFileSync(new URL("../../../docs/sign-in.md", import.meta.url), "utf8");
+    const [, shown] = /<!-- scopes -->\n+([^]*?)\n+<!-- \/scopes -->/.exec(text) ?? [];
+    expect(shown, `Put this between the marks:\n${table}\n`).toBe(table);
+  });
+});

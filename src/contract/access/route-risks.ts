@@ -1,0 +1,398 @@
+/**
+ * What a credential is worth to a thief, route by route, and which parameters of a route take more than the route
+ * itself. Both are total: a route without an entry does not compile. docs/sign-in.md shows the first as a table, the
+ * daemon refuses by the second, and a test tries every line of it.
+ */
+import type { RouteBody, RouteName } from "../api/routes.ts";
+import { routeAccess } from "./route-access.ts";
+import type { Scope } from "./scope-names.ts";
+
+/**
+ * `look`: a person who has looked, or a token made for trust. `trust`: the owner, an admin, or a token made for it.
+ * `export`: the owner at the daemon's socket, or a token made for it. `socket`: the owner at the socket, and nobody else.
+ */
+export type Need = "look" | "trust" | "export" | "socket";
+
+export interface Limit<B = never> {
+  /** As in the body; of a route that is limited as a whole, `*`. */
+  readonly parameter: string;
+  readonly needs: Need;
+  /** What somebody cannot do, as in "to …". */
+  readonly what: string;
+  /** How the owner does it. */
+  readonly instead: string;
+  /** Absent where only the handler can tell, because it depends on more than the body. */
+  isAsked?(body: B): boolean;
+}
+
+interface Risk<R extends RouteName> {
+  readonly most: readonly Harm[];
+  readonly limits: readonly Limit<RouteBody<R>>[];
+}
+
+/** The most that somebody can do who should not have the credential, in words. */
+const harms = {
+  see: "see every box: the files of its workspace, its output and terminals, reviews, events, network records, cost; which projects, images, caches and agents there are",
+  make: "make boxes without a directory, or from the directories of `[web] projects`, with what your own config gives to every box, and with what you agreed to for that project; use up processors, memory, disk and budgets",
+  use: "type and run anything in every box and read and change all of its files, and so use what the box was given: its secrets at their hosts, its mounts, its network, its model",
+  destroy: "stop and remove boxes with the work in them",
+  cache: "put what a box has into the package cache of its project, which later boxes get",
+  steer: "tell agents what to do, in comments; run the checks of a box",
+  land: "merge work in which no danger was found and all checks passed into its project, take merges back, push work to branches of its own and open pull requests there",
+  answer: "say yes to what a box asks to reach, for that box and as long as they like; say no to everything",
+  spend: "raise budgets",
+  narrow: "put a policy in force to which you have agreed; take agreements back",
+  share: "share boxes, as far as the token itself may read and work, and no longer than it lasts",
+  trust:
+    "agree in your place to anything: mounts, and so every file that you can read and write; secrets, sent to any host; hosts, exceptions, dangers of a merge. With `work` or `review` that is your account",
+  spoil:
+    "add, replace, remove and lock secrets, so that boxes use what the thief put there; take grants back; see names and uses. Not read a value, and not bind one",
+  export: "take out every secret, sealed to a passphrase of their own",
+  rule: "stop the daemon; install other versions of agents from their vendors; remove agents, images, caches and stopped boxes",
+  doors: "end tokens and sign-ins; make tokens that can do no more and last no longer than this one",
+} as const;
+type Harm = keyof typeof harms;
+
+const can = <R extends RouteName>(
+  most: Harm | readonly Harm[],
+  ...limits: readonly Limit<RouteBody<R>>[]
+): Risk<R> => ({ most: typeof most === "string" ? [most] : most, limits });
+const nothing = <R extends RouteName>(): Risk<R> => can<R>([]);
+
+const always = (): boolean => true;
+
+interface Asked {
+  readonly flags?: Readonly<Record<string, unknown>> | undefined;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  readonly trust?: string | undefined;
+}
+
+const ownManifest = "write it into the project's agentbox.toml, then: agentbox trust";
+const inFlags = (section: string, what: string): Limit<Asked> => ({
+  parameter: `flags.${section}`,
+  needs: "trust",
+  what,
+  instead: ownManifest,
+  isAsked: ({ flags }) => flags?.[section] !== undefined,
+});
+const elsewhere: Limit<object> = {
+  parameter: "projectDir",
+  needs: "trust",
+  what: "name a directory of the host that is not in [web] projects",
+  instead: "add it to [web] projects in config.toml",
+};
+
+/**
+ * SECURITY: what somebody types who may only ask is a request like a manifest, so that nothing reaches outside of the
+ * workspace without a yes. These are not even taken as requests.
+ */
+const asking: readonly Limit<Asked>[] = [
+  {
+    parameter: "trust",
+    needs: "trust",
+    what: "agree to what a manifest asks",
+    instead: "agentbox trust DIR",
+    isAsked: ({ trust }) => trust !== undefined,
+  },
+  inFlags("mounts", "show a directory of the host to a box"),
+  inFlags("secrets", "bind a secret"),
+  inFlags("security", "make an exception from the isolation"),
+  elsewhere,
+  {
+    parameter: "flags",
+    needs: "trust",
+    what: "reach outside of the workspace by flags",
+    instead: ownManifest,
+  },
+];
+
+const variables: Limit<Asked> = {
+  parameter: "variables",
+  needs: "trust",
+  // SECURITY: they would become keys of models for the host, also for other boxes.
+  what: "give values of host variables",
+  instead: "type the command where the variables are",
+  isAsked: ({ variables }) => Object.keys(variables ?? {}).length > 0,
+};
+
+interface Landing {
+  readonly accept: readonly unknown[];
+  readonly skipsChecks: boolean;
+}
+
+/** SECURITY: work that was judged dangerous runs on the host as soon as somebody works there. A program has not looked. */
+const landing = (command: string): readonly Limit<Landing>[] => [
+  {
+    parameter: "accept",
+    needs: "look",
+    what: "say that somebody has looked at a danger",
+    instead: `agentbox ${command} BOX --accept-danger KIND`,
+    isAsked: ({ accept }) => accept.length > 0,
+  },
+  {
+    parameter: "skipsChecks",
+    needs: "look",
+    what: "skip checks",
+    instead: `agentbox ${command} BOX --skip-checks`,
+    isAsked: ({ skipsChecks }) => skipsChecks,
+  },
+];
+
+export const routeRisks: { readonly [R in RouteName]: Risk<R> } = {
+  livez: nothing(),
+  readyz: can("see"),
+  healthz: can("see"),
+  metrics: can("see"),
+  openapi: nothing(),
+  getInfo: nothing(),
+  stopDaemon: can("rule"),
+  getDoctor: can("see"),
+
+  listBoxes: can("see"),
+  createBox: can("make", ...asking, variables, {
+    parameter: "flags.runtime",
+    needs: "trust",
+    what: "make a box with weaker isolation than the owner's config says",
+    instead: "agentbox run --runtime NAME",
+  }),
+  getBox: can("see"),
+  exportBox: can("see"),
+  removeBox: can("destroy"),
+  startBox: can("use"),
+  stopBox: can("destroy"),
+  restartBox: can("use"),
+  moveBox: can("use", {
+    parameter: "runtime",
+    needs: "trust",
+    what: "move a box to weaker isolation",
+    instead: "agentbox move BOX --runtime NAME",
+  }),
+  pauseBox: can("use"),
+  resumeBox: can("use"),
+  getStats: can("see"),
+  getResources: can("see"),
+  getLogs: can("see"),
+  listSessions: can("see"),
+  startSession: can("use"),
+  exec: can("use"),
+  attach: can("see"),
+  files: can("use"),
+
+  listFiles: can("see"),
+  readFile: can("see"),
+  writeFile: can("use"),
+  listPorts: can("see"),
+  openPreview: can("use"),
+
+  startRun: can("use"),
+  sendMessage: can("use"),
+  interruptAgent: can("use"),
+  getBudget: can("see"),
+  raiseBudget: can("spend"),
+  getUsage: can("see"),
+  listModelRequests: can("see"),
+  listAgents: can("see"),
+  installAgent: can(
+    "rule",
+    {
+      parameter: "from",
+      needs: "socket",
+      what: "take a directory of the host into the tool store",
+      instead: "agentbox agents add NAME --from PATH",
+      isAsked: ({ from }) => from !== undefined,
+    },
+    {
+      parameter: "projectDir",
+      needs: "trust",
+      what: "write the lock file of a project",
+      instead: "agentbox agents add NAME",
+      isAsked: ({ projectDir }) => projectDir !== undefined,
+    },
+  ),
+  removeAgent: can("rule"),
+  checkAgents: can("see"),
+
+  listCheckpoints: can("see"),
+  takeCheckpoint: can("use"),
+  restoreCheckpoint: can("use"),
+  forkBox: can("make"),
+  getReview: can("see"),
+  getPatch: can("see"),
+  listComments: can("see"),
+  addComment: can("steer"),
+  sendComments: can("steer"),
+  resolveComment: can("steer"),
+  runChecks: can("steer"),
+  mergeWork: can("land", ...landing("merge")),
+  undoMerge: can("land"),
+  pushWork: can("land", ...landing("pr"), {
+    parameter: "secret",
+    needs: "trust",
+    // SECURITY: the owner's config says which secret is for pushing; nobody else chooses among the others.
+    what: "choose the secret to push with",
+    instead: "agentbox pr BOX --secret NAME",
+    isAsked: ({ secret }) => secret !== undefined,
+  }),
+  discardWork: can("destroy"),
+  exportWork: can("rule", {
+    parameter: "*",
+    needs: "socket",
+    what: "write a file of the host",
+    instead: "agentbox export BOX --patch FILE",
+    isAsked: always,
+  }),
+
+  listEvents: can("see"),
+  getPolicy: can("see"),
+  changePolicy: can("narrow", ...asking),
+  allowEgress: can("answer", {
+    parameter: "*",
+    needs: "trust",
+    what: "open a host that no box asks for now",
+    instead: "write it into agentbox.toml, then: agentbox policy apply BOX",
+    isAsked: always,
+  }),
+  explainPolicy: can("see"),
+  learnPolicy: can("see"),
+  getNet: can("see"),
+  listEgress: can("see"),
+  listApprovals: can("see"),
+  answerApproval: can(
+    "answer",
+    {
+      parameter: "scope",
+      needs: "trust",
+      what: "say yes for a whole project",
+      instead: "agentbox approvals allow ID",
+      isAsked: ({ answer, scope }) => answer === "allow" && scope === "project",
+    },
+    {
+      parameter: "secret",
+      needs: "trust",
+      what: "say yes to the use of a secret",
+      instead: "agentbox approvals allow ID",
+    },
+  ),
+
+  askTrust: can("trust"),
+  grantTrust: can("trust"),
+  listTrust: can("see"),
+  revokeTrust: can("narrow"),
+
+  getVault: can("spoil"),
+  unlockVault: can("spoil"),
+  lockVault: can("spoil"),
+  rekeyVault: can("spoil", {
+    parameter: "*",
+    needs: "socket",
+    what: "change what protects the vault",
+    instead: "agentbox vault rekey",
+    isAsked: always,
+  }),
+  exportVault: can("export", {
+    parameter: "*",
+    needs: "export",
+    what: "take secrets out of the vault",
+    instead: "agentbox vault export FILE",
+    isAsked: always,
+  }),
+  importVault: can("spoil", {
+    parameter: "*",
+    needs: "socket",
+    // SECURITY: what is in the file can name commands of the host as the place of a value.
+    what: "take secrets from a sealed file",
+    instead: "agentbox vault import FILE",
+    isAsked: always,
+  }),
+  listSecrets: can("spoil"),
+  addSecret: can(
+    "spoil",
+    {
+      parameter: "source",
+      needs: "socket",
+      // SECURITY: the daemon reads the file and runs the command as the owner, and outside of every box.
+      what: "name a file or a command of the host as the place of a secret",
+      instead: "agentbox vault set NAME --ref command:CMD",
+      isAsked: ({ source }) => source.kind === "file" || source.kind === "command",
+    },
+    {
+      parameter: "source.variable",
+      needs: "trust",
+      what: "name a variable of the daemon as the place of a secret",
+      instead: "agentbox vault set NAME --ref env:VARIABLE",
+      isAsked: ({ source }) => source.kind === "env",
+    },
+  ),
+  getSecret: can("spoil"),
+  removeSecret: can("spoil"),
+  rotateSecret: can("spoil"),
+  grantSecret: can("spoil", {
+    parameter: "*",
+    needs: "trust",
+    what: "let a box use a secret",
+    instead: "agentbox vault grant NAME --box BOX",
+    isAsked: always,
+  }),
+  revokeSecret: can("spoil"),
+  secretAudit: can("spoil"),
+  testSecret: can("spoil"),
+  listConnectionPresets: can("spoil"),
+  startConnection: can("spoil", {
+    parameter: "issuer",
+    needs: "trust",
+    // SECURITY: a client's secret is a secret of the vault, and it is sent to the token endpoint that is named here.
+    what: "choose where a sign-in goes, or which secret it sends there",
+    instead: "agentbox connect NAME",
+    isAsked: ({ secret: _secret, preset, clientId: _clientId, scopes: _scopes, flow: _flow, ...places }) =>
+      preset === undefined || Object.values(places).some((place) => place !== undefined),
+  }),
+  getConnection: can("spoil"),
+  keepLogin: can("spoil"),
+  verifyAudit: can("see"),
+
+  getManifestSchema: can("see"),
+  checkManifest: can("make", elsewhere),
+  listProjects: can("see"),
+  listImages: can("see"),
+  buildImage: can("rule", ...asking),
+  removeImage: can("rule"),
+  pruneImages: can("rule"),
+  getSbom: can("see"),
+  listCaches: can("see"),
+  saveCache: can("cache"),
+  clearCache: can("rule"),
+  getDisk: can("see"),
+  prune: can("rule"),
+
+  getMe: nothing(),
+  signOut: nothing(),
+  openLink: can("doors", {
+    parameter: "*",
+    needs: "socket",
+    // SECURITY: a session of the owner has every scope and outlives what asked for it.
+    what: "open the dashboard by a link",
+    instead: "agentbox open",
+    isAsked: always,
+  }),
+  listTokens: can("doors"),
+  createToken: can("doors", {
+    parameter: "scopes",
+    needs: "socket",
+    what: "make a token for trust or export",
+    instead: "agentbox token create NAME --scope SCOPE",
+    isAsked: ({ scopes }) => scopes.some((scope) => scope === "trust" || scope === "export"),
+  }),
+  removeToken: can("doors"),
+  listShares: can("share"),
+  createShare: can("share"),
+  removeShare: can("share"),
+  listSignIns: can("doors"),
+  endSignIn: can("doors"),
+};
+
+/** The most that a thief of a token with this scope can do, each in words. */
+export function mostOf(scope: Scope): string[] {
+  const routes = (Object.keys(routeRisks) as RouteName[]).filter((name) => routeAccess[name].scope === scope);
+  const named = new Set(routes.flatMap((name) => routeRisks[name].most));
+  return (Object.keys(harms) as Harm[]).filter((harm) => named.has(harm)).map((harm) => harms[harm]);
+}
