@@ -245,7 +245,8 @@ export type ControlMethod = Extract<ControlRequest, { type: "request" }>["method
 
 export const SessionStatus = z.strictObject({
   id: z.string().max(64),
-  argv: z.array(z.string().max(8192)).max(4096),
+  /** The beginning: people are shown it, and it is told again and again. */
+  argv: z.array(z.string().max(512)).max(64),
   terminal: z.boolean(),
   state: z.enum(["running", "ended"]),
   exitCode: z.int().nullable(),

@@ -17,7 +17,7 @@ import type { GateBox, GateListener, InternalHost } from "../../ports/gate.ts";
 import { BoxSecrets, type BoxSecretsOptions } from "./box-secrets.ts";
 import { HostTotals } from "./host-totals.ts";
 import { Room } from "./room.ts";
-import { TokenBucket } from "./token-bucket.ts";
+import { TokenBucket } from "../../base/rate.ts";
 
 export type DecideEgress = (
   policy: NetworkPolicy,

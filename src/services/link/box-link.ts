@@ -2,14 +2,14 @@
  * One box's link. At most one control connection, one-time ids for streams, ceilings on everything the box can make
  * the host keep; what is against the protocol costs the box that connection and is reported.
  */
-import type { Server, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Clock, Ids } from "../../base/clock.ts";
 import { type Deferred, deferred } from "../../base/deferred.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { MainSession } from "../../contract/box.ts";
 import {
   Health,
-  Hello,
+  type Hello,
   type HeldSecrets,
   type SessionStart,
   SessionStatus,
@@ -18,19 +18,22 @@ import {
 import { linkProtocol } from "../../contract/link/protocol.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { BoxLink, LinkListener, LinkStream } from "../../ports/link.ts";
+import { Arrivals, helloMs } from "./arrivals.ts";
 import { ControlConnection, type Notice } from "./control-connection.ts";
 import { FrameSocket, silent } from "./frame-socket.ts";
-import { readHello } from "./hello-reader.ts";
+import type { BoxRates } from "./link-rates.ts";
 import { HostLinkStream } from "./link-stream.ts";
-import { maxConnections, maxGateConnections } from "./listening.ts";
+import { type BoxServer, maxConnections, maxGateConnections } from "./listening.ts";
 import { Violations } from "./violations.ts";
 
-const helloMs = 5_000;
 const requestMs = 10_000;
 /** A terminal program that has just been started takes a while to listen. */
 const inputMs = 30_000;
 const shutdownSlackMs = 5_000;
-const maxPending = 64;
+/** As much longer than its own time-out a command may take to be told of, by a box that tells. */
+const timeoutSlackMs = 30_000;
+/** SECURITY: a box that opens nothing it is asked for must not make the host wait for more and more. */
+const maxExpected = 256;
 
 type ControlHello = Extract<Hello, { role: "control" }>;
 type GateHello = Extract<Hello, { role: "gate" }>;
@@ -41,22 +44,20 @@ export interface HostBoxLinkOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly listener: LinkListener;
+  readonly rates: BoxRates;
 }
-
-/** Immediates run after what is ready is read; the first of them comes before the connection is watched at all. */
-const afterNextRead = (action: () => void) => setImmediate(() => setImmediate(action));
 
 export class HostBoxLink implements BoxLink {
   readonly #options: HostBoxLinkOptions;
   readonly #sockets = new Set<Socket>();
-  readonly #pending = new Set<Socket>();
   readonly #framed = new Set<Socket>();
   readonly #gated = new Set<Socket>();
   /** Streams that were asked for and that boxd has not dialled yet, by one-time id. */
-  readonly #expected = new Map<string, Deferred<LinkStream>>();
+  readonly #expected = new Map<string, Deferred<HostLinkStream>>();
   readonly #waiters = new Set<() => void>();
   readonly #violations: Violations;
-  #server: Server | undefined;
+  readonly #arrivals: Arrivals;
+  #server: BoxServer | undefined;
   #control: ControlConnection | undefined;
   #boot: string | undefined;
   #missing: readonly string[] = [];
@@ -70,9 +71,17 @@ export class HostBoxLink implements BoxLink {
       options.logger.warn({ box: options.box, reason }, "a box broke the link protocol");
       options.listener.violated?.(reason);
     });
+    this.#arrivals = new Arrivals(options.clock, options.rates, {
+      greet: (socket, hello) => this.#greet(socket, hello),
+      violated: (reason) => this.violated(reason),
+    });
   }
 
-  serve(server: Server): void {
+  violated(reason: string): void {
+    this.#violations.add(reason);
+  }
+
+  serve(server: BoxServer): void {
     this.#server = server;
   }
 
@@ -90,37 +99,10 @@ export class HostBoxLink implements BoxLink {
 
   accept(raw: Socket): void {
     this.#sockets.add(raw);
-    let hasSettled = false;
-    const settle = () => {
-      hasSettled = true;
-      this.#pending.delete(raw);
-      cancel();
-    };
-    const violate = (reason: string) => {
-      this.#violations.add(reason);
-      raw.destroy();
-    };
-    // SECURITY: a box that opens connections and keeps silent would otherwise use up all the places.
-    const cancel = this.#options.clock.after(helloMs, () => violate("no hello in time"));
     raw.on("close", () => {
-      settle();
       for (const set of [this.#sockets, this.#framed, this.#gated]) set.delete(raw);
     });
-    readHello(raw, {
-      hello: (value) => {
-        settle();
-        const hello = Hello.safeParse(value);
-        if (hello.success) this.#greet(raw, hello.data);
-        else violate("a first frame that is no hello");
-      },
-      violated: violate,
-    });
-    // Many programs may connect at once; one is silent only when there was time to read what it has said.
-    afterNextRead(() => {
-      if (hasSettled) return;
-      if (this.#pending.size >= maxPending) violate("too many connections that say nothing");
-      else this.#pending.add(raw);
-    });
+    this.#arrivals.add(raw);
   }
 
   async waitConnected(timeoutMs: number): Promise<void> {
@@ -143,8 +125,10 @@ export class HostBoxLink implements BoxLink {
 
   async open(op: StreamOp): Promise<LinkStream> {
     const control = this.#connected();
+    if (this.#expected.size >= maxExpected)
+      throw new AgentBoxError("box.unreachable", `The box has not opened ${maxExpected} streams yet.`);
     const id = this.#options.ids.random();
-    const expected = deferred<LinkStream>();
+    const expected = deferred<HostLinkStream>();
     const cancel = this.#options.clock.after(requestMs, () =>
       expected.reject(
         new AgentBoxError("box.unreachable", `The box did not open the stream within ${requestMs} ms.`),
@@ -153,7 +137,9 @@ export class HostBoxLink implements BoxLink {
     this.#expected.set(id, expected);
     try {
       control.send({ type: "open", id, op });
-      return await expected.promise;
+      const stream = await expected.promise;
+      if (op.kind === "exec" && op.timeoutMs !== undefined) this.#endAfter(stream, op.timeoutMs);
+      return stream;
     } finally {
       cancel();
       this.#expected.delete(id);
@@ -208,8 +194,7 @@ export class HostBoxLink implements BoxLink {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
-    const server = this.#server;
-    const closed = new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    const closed = this.#server?.close();
     for (const socket of this.#sockets) socket.destroy();
     this.#violations.close();
     await closed;
@@ -218,22 +203,20 @@ export class HostBoxLink implements BoxLink {
   /** The first frame says what a connection is for. */
   #greet(raw: Socket, hello: Hello): void {
     if (hello.role === "gate" && hello.protocol === linkProtocol) return this.#greetGate(raw, hello);
-    if (this.#framed.size >= maxConnections) {
-      this.#violations.add("too many connections");
-      raw.destroy();
-      return;
-    }
+    const expected = hello.role === "stream" ? this.#expected.get(hello.id) : undefined;
+    if (hello.role === "stream" && !expected) return this.#arrivals.refuse(raw, "a stream that nobody asked for");
+    if (this.#framed.size >= maxConnections) return this.#arrivals.refuse(raw, "too many connections");
     this.#framed.add(raw);
-    const socket = new FrameSocket(raw);
-    socket.handOver({ ...silent, violated: (reason) => this.#violations.add(reason) });
+    const socket = new FrameSocket(raw, this.#options.clock);
+    socket.handOver({ ...silent, violated: (reason) => this.violated(reason) });
     if (hello.protocol !== linkProtocol) {
       return this.#refuse(socket, `protocol ${hello.protocol}, this host speaks ${linkProtocol}`);
     }
     if (hello.role === "control") return this.#greetControl(socket, hello);
-    const expected = hello.role === "stream" ? this.#expected.get(hello.id) : undefined;
-    if (hello.role !== "stream" || !expected) return socket.violate("a stream that nobody asked for");
+    if (hello.role !== "stream" || !expected) return socket.destroy();
     this.#expected.delete(hello.id);
-    expected.resolve(new HostLinkStream(socket, (reason) => this.#violations.add(reason)));
+    socket.measureWith(this.#options.rates.frame);
+    expected.resolve(new HostLinkStream(socket, (reason) => this.violated(reason)));
   }
 
   /** From here on the bytes are a program's and the gate's; the link only closes what is left when it goes. */
@@ -246,11 +229,8 @@ export class HostBoxLink implements BoxLink {
       : this.#gated.size >= maxGateConnections
         ? "too many ways out at once"
         : undefined;
-    if (problem !== undefined) this.#violations.add(problem);
-    if (problem !== undefined || !listener.gate) {
-      raw.destroy();
-      return;
-    }
+    if (problem !== undefined) return this.#arrivals.refuse(raw, problem);
+    if (!listener.gate) return void raw.destroy();
     this.#gated.add(raw);
     // A program that has said everything may still wait for the answer.
     raw.allowHalfOpen = true;
@@ -260,10 +240,10 @@ export class HostBoxLink implements BoxLink {
   #greetControl(socket: FrameSocket, { boot, missing = [] }: ControlHello): void {
     // SECURITY: everything in the box can dial; the agent must not take boxd's place while boxd lives.
     if (this.#control) return this.#refuse(socket, "a second control connection");
-    const { clock, listener } = this.#options;
-    this.#control = new ControlConnection(socket, clock, this.#isPaused, {
+    const { clock, listener, rates } = this.#options;
+    this.#control = new ControlConnection(socket, { clock, isPaused: this.#isPaused, meter: rates.control }, {
       notice: (notice) => this.#notice(notice),
-      violated: (reason) => this.#violations.add(reason),
+      violated: (reason) => this.violated(reason),
       closed: () => this.#lost(),
     });
     socket.send({ type: "welcome", protocol: linkProtocol });
@@ -275,12 +255,32 @@ export class HostBoxLink implements BoxLink {
   }
 
   #refuse(socket: FrameSocket, reason: string): void {
-    this.#violations.add(reason);
+    this.violated(reason);
+    const { clock, rates } = this.#options;
     socket.handOver(silent);
-    socket.send({ type: "refused", reason });
-    socket.end();
-    // The refusal is on its way; a box that does not take it gets no more time than for a hello.
-    this.#options.clock.after(helloMs, () => socket.destroy());
+    socket.pause();
+    const refuse = (): void => {
+      socket.send({ type: "refused", reason });
+      socket.end();
+      socket.resume();
+      // The refusal is on its way; a box that does not take it gets no more time than for a hello.
+      clock.after(helloMs, () => socket.destroy());
+    };
+    const waitMs = rates.offence();
+    if (waitMs === 0) refuse();
+    else clock.after(waitMs, refuse);
+  }
+
+  /** SECURITY: boxd ends a command that takes too long; a box that is not boxd might let the host wait for ever. */
+  #endAfter(stream: HostLinkStream, timeoutMs: number): void {
+    const { clock } = this.#options;
+    const end = (): void => {
+      // A box that stands still is late through no fault of its own.
+      if (this.#isPaused) cancel = clock.after(timeoutSlackMs, end);
+      else stream.close();
+    };
+    let cancel = clock.after(timeoutMs + timeoutSlackMs, end);
+    stream.whenClosed(() => cancel());
   }
 
   #notice(notice: Notice): void {
@@ -315,7 +315,7 @@ export class HostBoxLink implements BoxLink {
   ): T {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    this.#violations.add("an answer that is none");
+    this.violated("an answer that is none");
     this.#control?.destroy();
     throw new AgentBoxError("link.violation", "The box gave an answer that is none, and was cut off.");
   }

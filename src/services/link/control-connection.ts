@@ -4,7 +4,8 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts";
 import { ControlMessage, type ControlRequest } from "../../contract/link/messages.ts";
 import type { FrameSocket } from "./frame-socket.ts";
-import { streamFailure } from "./stream-failure.ts";
+import type { Meter } from "./link-rates.ts";
+import { problemOf, streamFailure } from "./stream-failure.ts";
 
 /** Health comes every five seconds; four missing ones in a row mean that nobody is there. */
 const silenceMs = 20_000;
@@ -16,6 +17,12 @@ export interface ControlEvents {
   notice(notice: Notice): void;
   violated(reason: string): void;
   closed(): void;
+}
+
+export interface ControlOptions {
+  readonly clock: Clock;
+  readonly isPaused: boolean;
+  readonly meter: Meter;
 }
 
 interface Waiting {
@@ -33,11 +40,16 @@ export class ControlConnection {
   #isPaused: boolean;
   #cancelSilence: () => void = () => undefined;
 
-  constructor(socket: FrameSocket, clock: Clock, isPaused: boolean, events: ControlEvents) {
+  constructor(socket: FrameSocket, options: ControlOptions, events: ControlEvents) {
     this.#socket = socket;
-    this.#clock = clock;
-    this.#isPaused = isPaused;
+    this.#clock = options.clock;
+    this.#isPaused = options.isPaused;
     this.#events = events;
+    socket.measureWith((bytes) => {
+      const waitMs = options.meter(bytes);
+      if (waitMs > 0) events.violated("more messages than a box has a reason for; they are read slowly");
+      return waitMs;
+    });
     socket.handOver({
       frame: (frame) => this.#receive(frame),
       drained: () => undefined,
@@ -79,7 +91,7 @@ export class ControlConnection {
     if (frame.kind !== frameKind.json) return this.#socket.violate("a data frame on the control connection");
     const parsed = ControlMessage.safeParse(decodeJson(frame.payload));
     if (!parsed.success)
-      return this.#socket.violate(`a control message that is none: ${parsed.error.message}`);
+      return this.#socket.violate(`a control message that is none: ${problemOf(parsed.error)}`);
     const message = parsed.data;
     if (message.type !== "response" && message.type !== "error") return this.#events.notice(message);
     const waiting = this.#waiting.get(message.id);

@@ -1,5 +1,9 @@
-/** A connection from a box as frames. Bytes that are no frames end it. */
+/**
+ * A connection from a box as frames. Bytes that are no frames end it; frames that come too fast wait in the box; a box that
+ * does not take what it is sent is cut off.
+ */
 import type { Socket } from "node:net";
+import type { Clock } from "../../base/clock.ts";
 import {
   encodeJson,
   type Frame,
@@ -10,6 +14,7 @@ import {
 } from "../../contract/link/codec.ts";
 import { FrameFlow } from "../../contract/link/frame-flow.ts";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import type { Meter } from "./link-rates.ts";
 
 export interface FrameSocketEvents {
   frame(frame: Frame): void;
@@ -28,13 +33,23 @@ export const silent: FrameSocketEvents = {
   closed: () => undefined,
 };
 
+/** SECURITY: what is sent to a box that does not read stays in the daemon's memory. */
+const maxUnreadBytes = 8 << 20;
+
 export class FrameSocket {
   readonly #socket: Socket;
+  readonly #clock: Clock;
   readonly #flow: FrameFlow;
   #events: FrameSocketEvents = silent;
+  #meter: Meter = () => 0;
+  /** What the listener wants. */
+  #isPaused = false;
+  /** There was too much at once; reading goes on when it has been paid for. */
+  #isHeld = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, clock: Clock) {
     this.#socket = socket;
+    this.#clock = clock;
     this.#flow = new FrameFlow(socket, (frame) => this.#deliver(frame));
     socket.on("data", (chunk) => {
       try {
@@ -53,6 +68,13 @@ export class FrameSocket {
     this.#events = events;
   }
 
+  /** What each frame costs from now on. Whoever owes something from another connection waits before the first one. */
+  measureWith(meter: Meter): void {
+    this.#meter = meter;
+    const waitMs = meter(0);
+    if (waitMs > 0) this.#hold(waitMs);
+  }
+
   send(message: unknown): boolean {
     const frame = encodeJson(message);
     if (frame.length - 4 > maxFrameBytes) {
@@ -61,11 +83,12 @@ export class FrameSocket {
         `A message of ${frame.length} bytes does not fit into a frame.`,
       );
     }
-    return this.#socket.writable ? this.#socket.write(frame) : true;
+    if (!this.#socket.writable || this.#isUnread()) return true;
+    return this.#socket.write(frame);
   }
 
   write(chunk: Uint8Array): boolean {
-    if (!this.#socket.writable) return true;
+    if (!this.#socket.writable || this.#isUnread()) return true;
     let isFree = true;
     this.#socket.cork();
     for (let at = 0; at < chunk.length; at += maxDataBytes) {
@@ -82,11 +105,13 @@ export class FrameSocket {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#flow.pause();
   }
 
   resume(): void {
-    this.#flow.resume();
+    this.#isPaused = false;
+    if (!this.#isHeld) this.#flow.resume();
   }
 
   violate(reason: string): void {
@@ -105,9 +130,27 @@ export class FrameSocket {
     this.#flow.resume();
   }
 
+  #isUnread(): boolean {
+    if (this.#socket.writableLength <= maxUnreadBytes) return false;
+    this.violate("it does not read what it is sent");
+    return true;
+  }
+
+  #hold(waitMs: number): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#flow.pause();
+    this.#clock.after(waitMs, () => {
+      this.#isHeld = false;
+      if (!this.#isPaused) this.#flow.resume();
+    });
+  }
+
   #deliver(frame: Frame): void {
     // A connection that was cut off has nothing more to say.
     if (this.#socket.destroyed && !this.#socket.readableEnded) return;
+    const waitMs = this.#meter(frame.payload.length);
+    if (waitMs > 0) this.#hold(waitMs);
     try {
       this.#events.frame(frame);
     } catch (error) {

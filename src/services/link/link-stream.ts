@@ -4,6 +4,7 @@ import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts"
 import { type StreamInput, StreamOutput } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";
 import type { FrameSocket } from "./frame-socket.ts";
+import { problemOf } from "./stream-failure.ts";
 
 const lastTypes = new Set<StreamOutput["type"]>(["exit", "end", "failed"]);
 
@@ -14,6 +15,7 @@ export class HostLinkStream implements LinkStream {
   readonly #data: ((chunk: Uint8Array, channel: 1 | 2) => void)[] = [];
   readonly #closes: ((error?: Error) => void)[] = [];
   readonly #drains: (() => void)[] = [];
+  #ended: () => void = () => undefined;
   #isStarted = false;
   /** What the listener wants; before the start nothing flows whatever it wants. */
   #isPaused = false;
@@ -46,6 +48,11 @@ export class HostLinkStream implements LinkStream {
   onClose(listener: (error?: Error) => void): void {
     this.#closes.push(listener);
     this.#start();
+  }
+
+  /** For the link itself: nothing is delivered because of it. */
+  whenClosed(listener: () => void): void {
+    this.#ended = listener;
   }
 
   onDrain(listener: () => void): void {
@@ -99,7 +106,7 @@ export class HostLinkStream implements LinkStream {
     }
     const parsed = StreamOutput.safeParse(decodeJson(frame.payload));
     if (!parsed.success)
-      return this.#socket.violate(`a stream message that is none: ${parsed.error.message}`);
+      return this.#socket.violate(`a stream message that is none: ${problemOf(parsed.error)}`);
     this.#hasEnded = lastTypes.has(parsed.data.type);
     for (const listener of this.#messages) listener(parsed.data);
     // boxd closes after its last message; a box that does not must not hold the connection.
@@ -116,6 +123,7 @@ export class HostLinkStream implements LinkStream {
 
   #closed(): void {
     this.#isClosed = true;
+    this.#ended();
     // A box can close before anybody listens; who comes then must hear of it as well.
     if (!this.#isStarted) return;
     const early = new AgentBoxError("box.unreachable", "The box closed the stream before it had ended.");

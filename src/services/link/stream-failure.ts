@@ -13,3 +13,9 @@ export function streamFailure({
   // SECURITY: the text is shown to a person; control characters in it could rewrite their terminal.
   return new AgentBoxError(isErrorCode(code) ? code : "box.unreachable", printable(message));
 }
+
+/** SECURITY: a message with a thousand faults is described by the first of them; all together are larger than itself. */
+export function problemOf({ issues }: { readonly issues: readonly { path: PropertyKey[]; message: string }[] }): string {
+  const first = issues[0];
+  return first === undefined ? "unknown" : `${first.path.map(String).join(".")}: ${first.message}`.slice(0, 200);
+}

@@ -1,13 +1,22 @@
-/** Reports what a box did wrong at most once a second, so that it cannot flood the log by doing it often. */
+/**
+ * Reports what a box did wrong, and how often: at most once a second, and after some reports at most once a minute, so that
+ * it cannot fill a log by doing it for ever.
+ */
 import type { Clock } from "../../base/clock.ts";
 import { printable } from "../../base/printable.ts";
+import { TokenBucket } from "../../base/rate.ts";
 
 const everyMs = 1_000;
+const laterMs = 60_000;
+/** So many reports come soon. */
+const soonReports = 10;
 
 export class Violations {
   readonly #clock: Clock;
   readonly #report: (reason: string) => void;
   #reportedMs = Number.NEGATIVE_INFINITY;
+  readonly #soon: TokenBucket;
+  #everyMs = everyMs;
   #unreported = 0;
   #last = "";
   #cancel: (() => void) | undefined;
@@ -15,12 +24,13 @@ export class Violations {
   constructor(clock: Clock, report: (reason: string) => void) {
     this.#clock = clock;
     this.#report = report;
+    this.#soon = new TokenBucket(1_000 / laterMs, soonReports, clock);
   }
 
   add(reason: string): void {
     this.#unreported += 1;
     this.#last = printable(reason).slice(0, 200);
-    const waitMs = this.#reportedMs + everyMs - this.#clock.monotonicMs();
+    const waitMs = this.#reportedMs + this.#everyMs - this.#clock.monotonicMs();
     if (waitMs <= 0) this.#flush();
     else this.#cancel ??= this.#clock.after(waitMs, () => this.#flush());
   }
@@ -32,6 +42,7 @@ export class Violations {
   #flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
+    this.#everyMs = this.#soon.take() ? everyMs : laterMs;
     const count = this.#unreported;
     this.#unreported = 0;
     this.#reportedMs = this.#clock.monotonicMs();

@@ -41,7 +41,7 @@ export class SimulatedSessions {
       throw new AgentBoxError("exec.not_found", `There is no command "${spec.argv[0]}".`);
     const status: SessionStatus = {
       id,
-      argv: spec.argv,
+      argv: spec.argv.slice(0, 16).map((word) => word.slice(0, 120)),
       terminal: spec.terminal,
       state: "running",
       exitCode: null,
