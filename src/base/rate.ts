@@ -32,7 +32,7 @@ export class TokenBucket {
    * For what has happened already: takes its price, into debt if need be, and says how long to wait until the debt is
    * paid. Zero when there is none.
    */
-  spend(price = 1): number {
+  spend(price: number): number {
     this.#refill();
     this.#tokens -= price;
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
@@ -49,6 +49,11 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#atMs) * this.#perMs);
     this.#atMs = now;
   }
+}
+
+/** Says how long to wait until what was spent is paid. */
+export interface Share {
+  spend(price: number): number;
 }
 
 export interface SharedRateOptions {
@@ -82,10 +87,10 @@ export class SharedRate {
   }
 
   /** One more who has a share. It ends with the last reference to it. */
-  open(): Pick<TokenBucket, "spend"> {
+  open(): Share {
     const { perSecond, burst } = this.#options.own;
     const own = new TokenBucket(perSecond, burst, this.#clock);
-    return { spend: (price = 1) => (own.isFree ? own.spend(price) : this.#more(own, price)) };
+    return { spend: (price) => (own.isFree ? own.spend(price) : this.#more(own, price)) };
   }
 
   #more(own: TokenBucket, price: number): number {

@@ -2,6 +2,7 @@
 import type { Clock, Ids } from "../base/clock.ts";
 import { AgentBoxError } from "../base/errors.ts";
 import { KeyedMutex } from "../base/mutex.ts";
+import type { Share, SharedRate } from "../base/rate.ts";
 import { Turns } from "../base/turns.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { Box, BoxOwner } from "../contract/box.ts";
@@ -41,6 +42,7 @@ import { BoxFacts } from "./facts/box-facts.ts";
 import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";
+import { openLogRates } from "./recording.ts";
 import { Resources } from "./resources/resources.ts";
 import { SecretGrants } from "./secrets/secret-grants.ts";
 
@@ -135,6 +137,9 @@ export interface LiveBox {
   healthAtMs: number;
   /** Sources whose output is being recorded, each until its end. */
   readonly recording: Map<string, Promise<void>>;
+  /** Sessions that the host has started in this run. */
+  readonly sources: Set<string>;
+  readonly logRate: Share;
 }
 
 /** What follows when a box says something over its link; `link-reactions.ts` has the answers. */
@@ -178,11 +183,13 @@ export class Core {
   /** Starts that go on at a time: more would only take longer each, until some are taken for boxes that never come up. */
   readonly boots = new Turns(bootsAtATime);
   readonly #listeners = new Set<(event: BoxEvent) => void>();
+  readonly logRates: SharedRate;
   readonly facts = new BoxFacts(this);
   readonly resources = new Resources(this);
 
   constructor(ports: CorePorts, reactionsOf: (core: Core) => LinkReactions) {
     this.ports = ports;
+    this.logRates = openLogRates(ports.clock);
     this.reactions = reactionsOf(this);
   }
 

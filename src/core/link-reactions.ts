@@ -4,7 +4,7 @@ import type { Box } from "../contract/box.ts";
 import type { SessionStatus } from "../contract/link/messages.ts";
 import type { Core, LinkReactions } from "./context.ts";
 import { finishMain } from "./finish-main.ts";
-import { recordOutput } from "./record-output.ts";
+import { isSource, recordOutput } from "./record-output.ts";
 
 export function linkReactions(core: Core): LinkReactions {
   /** A callback of an earlier box of the same name says nothing about this one. */
@@ -13,6 +13,8 @@ export function linkReactions(core: Core): LinkReactions {
   const sessionEnded = (box: Box, session: SessionStatus): void => {
     if (!isCurrent(box)) return;
     const { id, exitCode, signal } = session;
+    const live = core.live.get(box.name);
+    if (!live || !isSource(live, id)) return;
     if (id !== "main") {
       core.noteFromBox("session.ended", box, { session: printable(id), exitCode, signal });
     } else if (box.main ?? box.run) core.background("finishing a box", finishMain(core, box, session));
@@ -26,6 +28,7 @@ export function linkReactions(core: Core): LinkReactions {
       if (!live || !isCurrent(box)) return;
       live.healthAtMs = core.ports.clock.monotonicMs();
       for (const session of health.sessions) {
+        if (!isSource(live, session.id)) continue;
         if (session.state === "running") {
           recordOutput(core, box, session.id);
           if (session.id === "main" && box.run && core.ports.agents[box.spec.agent.name]?.readHooks)

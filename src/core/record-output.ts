@@ -1,6 +1,12 @@
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Box } from "../contract/box.ts";
 import { readerFor } from "./agents/read-agent.ts";
-import type { Core } from "./context.ts";
+import type { Core, LiveBox } from "./context.ts";
+import { pauseAfter, Recording } from "./recording.ts";
+
+/** What the host has started itself and not only heard of. SECURITY: a box can make up names without end. */
+export const isSource = (live: LiveBox, session: string): boolean => live.sources.has(session);
 
 /**
  * Keeps what a session or service prints on the host, from where recording last ended. The box holds the newest
@@ -9,37 +15,31 @@ import type { Core } from "./context.ts";
 export function recordOutput(core: Core, box: Box, source: string): void {
   const live = core.live.get(box.name);
   if (!live || live.recording.has(source)) return;
-  const recording = follow(core, box, source).finally(() => live.recording.delete(source));
+  const recording = follow(core, live, box, source).finally(() => live.recording.delete(source));
   live.recording.set(source, recording);
-  core.background(`recording ${box.name}/${source}`, recording);
+  core.background(`recording ${box.name}`, recording);
 }
 
-/** 2 MiB a second; more than a person reads, less than a program can print. */
-const maxBytesPerMs = 2 * 1024;
+const passed = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => void clock.after(ms, resolve));
 
-async function follow(core: Core, box: Box, source: string): Promise<void> {
-  const live = core.live.get(box.name);
-  if (!live) return;
-  const { logs } = core.ports;
+async function follow(core: Core, live: LiveBox, box: Box, source: string): Promise<void> {
   const read = readerFor(core, box, source);
-  let offset = await logs.recordedBytes(box.name, source);
+  const offset = await core.ports.logs.recordedBytes(box.name, source);
   const stream = await live.link.open({ kind: "follow", source, offset });
-  let writing: Promise<void> = Promise.resolve();
+  const { clock, logs } = core.ports;
+  const recording = new Recording(stream, offset, {
+    write: (at, chunk) => logs.append(box.name, source, at, chunk),
+    pause: (bytes) => passed(clock, pauseAfter(live.logRate, bytes)),
+    failed: (error) => core.ports.report({ box: box.name, error: messageOf(error) }, "writing a log failed"),
+  });
   stream.onMessage((message) => {
-    if (message.type === "offset") offset = message.offset;
+    if (message.type === "offset") recording.moveTo(message.offset);
   });
   stream.onData((chunk, channel) => {
     if (channel === 1) read?.(chunk);
-    const at = offset;
-    offset += chunk.length;
-    // One chunk at a time and never faster than a log is worth: a flood waits in the box, where it is bounded and
-    // overwrites itself, instead of taking the processor from whoever is watching.
-    stream.pause();
-    writing = writing.then(() => logs.append(box.name, source, at, chunk));
-    core.background("writing a log", writing);
-    const resume = () => void core.ports.clock.after(chunk.length / maxBytesPerMs, () => stream.resume());
-    void writing.then(resume, resume);
+    recording.add(chunk);
   });
   await new Promise<void>((resolve) => stream.onClose(() => resolve()));
-  await writing;
+  await recording.end();
 }

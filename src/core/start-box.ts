@@ -205,6 +205,8 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
     program: tool.program,
     healthAtMs: ports.clock.monotonicMs(),
     recording: new Map(),
+    sources: new Set(["main", ...(await ports.logs.sources(box.name))]),
+    logRate: core.logRates.open(),
   });
   return link;
 }

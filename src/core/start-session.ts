@@ -12,6 +12,8 @@ export async function startSession(
   { session, spec }: StartSession,
 ): Promise<SessionStatus> {
   const { box, link } = await getLink(core, name);
+  await core.ports.logs.addSource(name, session);
+  core.live.get(name)?.sources.add(session);
   const started = await link.startSession(session, planCommand(core, box, spec));
   await core.note("session.started", box, { session, argv: started.argv.slice(0, 32) });
   recordOutput(core, box, session);

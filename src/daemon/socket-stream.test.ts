@@ -37,7 +37,7 @@ function ground() {
     close: () => undefined,
   };
   const client = socket as unknown as WebSocket;
-  void relay(client, new Inbox(client), stream, () => undefined);
+  void relay(client, new Inbox(client), stream, () => ({ type: "started" }));
   return { socket, log, print: () => output(new Uint8Array(8), 1) };
 }
 

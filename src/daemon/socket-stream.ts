@@ -3,6 +3,7 @@ import { deferred } from "../base/deferred.ts";
 import { type AgentBoxError, toAgentBoxError } from "../base/errors.ts";
 import type { StreamAnswer } from "../contract/api/schemas.ts";
 import { StreamControl } from "../contract/api/stream-control.ts";
+import type { StreamOutput } from "../contract/link/messages.ts";
 import type { LinkStream } from "../ports/link.ts";
 
 const highWaterBytes = 1 << 20;
@@ -73,7 +74,7 @@ export function relay(
   socket: WebSocket,
   inbox: Inbox,
   stream: LinkStream,
-  onMessage: (message: StreamAnswer) => void,
+  answerTo: (message: StreamOutput) => StreamAnswer,
 ): Promise<void> {
   // A client that reads slowly stops the box's output at its source, so nothing piles up here.
   let isHeld = false;
@@ -93,7 +94,13 @@ export function relay(
     socket.send(message, resumeWhenSent);
     if (socket.bufferedAmount >= highWaterBytes) stream.pause();
   });
-  stream.onMessage(onMessage);
+  stream.onMessage((message) => {
+    const answer = answerTo(message);
+    if (socket.readyState !== socket.OPEN) return;
+    socket.send(JSON.stringify(answer), resumeWhenSent);
+    // Messages can come without end, too.
+    if (socket.bufferedAmount >= highWaterBytes) stream.pause();
+  });
   stream.onDrain(() => socket.resume());
   socket.resume();
   inbox.listen(({ data, isBinary }) => {

@@ -55,11 +55,10 @@ const exec: StreamHandler = async (core, socket, { box: name }, access) => {
   );
   if (!stdin) stream.endInput();
   let exit: Exit | undefined;
-  const passOn = (message: StreamAnswer): void => {
+  await relay(socket, inbox, stream, (message) => {
     if (message.type === "exit") exit = message;
-    sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message);
-  };
-  await relay(socket, inbox, stream, passOn);
+    return answerTo(message);
+  });
   const facts = { code: exit?.code ?? null, signal: exit?.signal ?? null, timedOut: exit?.timedOut ?? false };
   core.background("noting a command", core.note("exec.ended", box, facts));
   if (rule)
@@ -80,9 +79,7 @@ const attach: StreamHandler = async (core, socket, { box: name, session }, acces
     "noting a viewer",
     core.note("session.attached", box, { session, readOnly: request.readOnly }),
   );
-  await relay(socket, inbox, stream, (message) =>
-    sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message),
-  );
+  await relay(socket, inbox, stream, answerTo);
   core.background("noting a viewer", core.note("session.detached", box, { session }));
 };
 
@@ -93,13 +90,16 @@ const files: StreamHandler = async (core, socket, { box: name }) => {
   let summary: { entries?: number | undefined; bytes?: number | undefined } = {};
   await relay(socket, inbox, stream, (message) => {
     if (message.type === "end") summary = { entries: message.entries, bytes: message.bytes };
-    sendAnswer(socket, message.type === "failed" ? { type: "error", error: failureBody(message) } : message);
+    return answerTo(message);
   });
   core.background(
     "noting a copy",
     core.note("files.copied", box, { op: request.op, path: request.path, ...summary }),
   );
 };
+
+const answerTo = (message: StreamOutput): StreamAnswer =>
+  message.type === "failed" ? { type: "error", error: failureBody(message) } : message;
 
 /** What boxd says went wrong, in the form every other error has. The text comes from the box. */
 function failureBody({ code, message }: { code: string; message: string }) {

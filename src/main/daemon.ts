@@ -36,6 +36,7 @@ import { openReviews } from "../services/review/index.ts";
 import { openSecretScan } from "../services/secret-scan/index.ts";
 import { openModelGateway } from "../services/model-gateway/index.ts";
 import { openToolStore } from "../services/tool-store/index.ts";
+import { onceAMinute } from "../base/repeated-report.ts";
 import { openBoxLogs } from "../services/box-logs/index.ts";
 import { openGate } from "../services/gate/index.ts";
 import { openLinks } from "../services/link/index.ts";
@@ -160,7 +161,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       host: await hostFacts(env, home),
       clock: systemClock,
       ids: systemIds,
-      report: (facts, message) => logger.warn(facts, message),
+      report: onceAMinute(systemClock, (facts, message) => logger.warn(facts, message)),
     },
     linkReactions,
   );

@@ -17,6 +17,10 @@ export interface BoxLogs {
     options: { readonly tailLines?: number | undefined },
     listener: (chunk: Uint8Array) => void,
   ): Promise<{ readonly kept: Uint8Array; readonly stop: () => void }>;
+  /** Remembers that a session is the host's own, so that it is recorded on after a restart of the daemon. */
+  addSource(box: string, source: string): Promise<void>;
+  /** The sessions of this run. */
+  sources(box: string): Promise<readonly string[]>;
   /** A new run counts its output from zero. What earlier runs printed stays. */
   startRun(box: string): Promise<void>;
   /** Forgets a box that is being removed; its files go with its directory. */

@@ -5,10 +5,15 @@
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseJson } from "../../base/json.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
+import { ensureDirectory, writeFileAtomic } from "../../host/files.ts";
 import type { BoxLogs } from "../../ports/logs.ts";
 
 const maxFileBytes = 4 << 20;
+const sourcesFile = "sources.json";
+/** More names than these are not remembered; the newest count. */
+const maxSources = 1_000;
 
 interface Source {
   readonly file: string;
@@ -61,7 +66,18 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
         return { kept, stop: () => void source.listeners.delete(listener) };
       }),
 
+    addSource: (box, name) =>
+      locks.run(`${box}/`, async () => {
+        const known = (await readSources(logDir(box))).filter((one) => one !== name);
+        await ensureDirectory(logDir(box), { mode: 0o700 });
+        const text = JSON.stringify([...known, name].slice(-maxSources));
+        await writeFileAtomic(join(logDir(box), sourcesFile), text, { mode: 0o600, isDurable: false });
+      }),
+
+    sources: (box) => locks.run(`${box}/`, () => readSources(logDir(box))),
+
     async startRun(box) {
+      await rm(join(logDir(box), sourcesFile), { force: true });
       for (const source of boxes.get(box)?.values() ?? []) source.recordedBytes = 0;
       const names = await readdir(logDir(box)).catch(() => []);
       for (const name of names)
@@ -81,6 +97,11 @@ async function openSource(dir: string, name: string): Promise<Source> {
   );
   const offset = Number((await readOrEmpty(`${file}.offset`)).toString());
   return { file, fileBytes, recordedBytes: Number.isSafeInteger(offset) ? offset : 0, listeners: new Set() };
+}
+
+async function readSources(dir: string): Promise<readonly string[]> {
+  const names = parseJson((await readOrEmpty(join(dir, sourcesFile))).toString());
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
 }
 
 const readOrEmpty = (path: string): Promise<Buffer> => readFile(path).catch(() => Buffer.alloc(0));

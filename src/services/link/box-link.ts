@@ -204,7 +204,8 @@ export class HostBoxLink implements BoxLink {
   #greet(raw: Socket, hello: Hello): void {
     if (hello.role === "gate" && hello.protocol === linkProtocol) return this.#greetGate(raw, hello);
     const expected = hello.role === "stream" ? this.#expected.get(hello.id) : undefined;
-    if (hello.role === "stream" && !expected) return this.#arrivals.refuse(raw, "a stream that nobody asked for");
+    if (hello.role === "stream" && !expected)
+      return this.#arrivals.refuse(raw, "a stream that nobody asked for");
     if (this.#framed.size >= maxConnections) return this.#arrivals.refuse(raw, "too many connections");
     this.#framed.add(raw);
     const socket = new FrameSocket(raw, this.#options.clock);
@@ -241,11 +242,15 @@ export class HostBoxLink implements BoxLink {
     // SECURITY: everything in the box can dial; the agent must not take boxd's place while boxd lives.
     if (this.#control) return this.#refuse(socket, "a second control connection");
     const { clock, listener, rates } = this.#options;
-    this.#control = new ControlConnection(socket, { clock, isPaused: this.#isPaused, meter: rates.control }, {
-      notice: (notice) => this.#notice(notice),
-      violated: (reason) => this.violated(reason),
-      closed: () => this.#lost(),
-    });
+    this.#control = new ControlConnection(
+      socket,
+      { clock, isPaused: this.#isPaused, meter: rates.control },
+      {
+        notice: (notice) => this.#notice(notice),
+        violated: (reason) => this.violated(reason),
+        closed: () => this.#lost(),
+      },
+    );
     socket.send({ type: "welcome", protocol: linkProtocol });
     const isReconnect = this.#boot === boot;
     this.#boot = boot;

@@ -37,8 +37,8 @@ export function openLinkRates(clock: Clock): () => BoxRates {
     return {
       control: (bytes) => atLeast(said.spend(1 + bytes / control.bytes)),
       frame: (bytes) => atLeast(framed.spend(1 + bytes / frames.bytes)),
-      connection: () => atLeast(dialled.spend()),
-      offence: () => atLeast(wrong.spend()),
+      connection: () => atLeast(dialled.spend(1)),
+      offence: () => atLeast(wrong.spend(1)),
     };
   };
 }

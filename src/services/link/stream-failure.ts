@@ -15,7 +15,13 @@ export function streamFailure({
 }
 
 /** SECURITY: a message with a thousand faults is described by the first of them; all together are larger than itself. */
-export function problemOf({ issues }: { readonly issues: readonly { path: PropertyKey[]; message: string }[] }): string {
+export function problemOf({
+  issues,
+}: {
+  readonly issues: readonly { path: PropertyKey[]; message: string }[];
+}): string {
   const first = issues[0];
-  return first === undefined ? "unknown" : `${first.path.map(String).join(".")}: ${first.message}`.slice(0, 200);
+  return first === undefined
+    ? "unknown"
+    : `${first.path.map(String).join(".")}: ${first.message}`.slice(0, 200);
 }

@@ -17,6 +17,7 @@ export class Violations {
   #reportedMs = Number.NEGATIVE_INFINITY;
   readonly #soon: TokenBucket;
   #everyMs = everyMs;
+  readonly #seen = new Set<string>();
   #unreported = 0;
   #last = "";
   #cancel: (() => void) | undefined;
@@ -30,6 +31,13 @@ export class Violations {
   add(reason: string): void {
     this.#unreported += 1;
     this.#last = printable(reason).slice(0, 200);
+    // What has not been said yet is worth saying soon; a box can make up only so much of it.
+    if (this.#seen.size < soonReports && !this.#seen.has(this.#last)) {
+      this.#seen.add(this.#last);
+      this.#everyMs = everyMs;
+      this.#cancel?.();
+      this.#cancel = undefined;
+    }
     const waitMs = this.#reportedMs + this.#everyMs - this.#clock.monotonicMs();
     if (waitMs <= 0) this.#flush();
     else this.#cancel ??= this.#clock.after(waitMs, () => this.#flush());

@@ -1,0 +1,96 @@
+/**
+ * Found by attack: a box that speaks on its own link in boxd's place sent messages without end. The daemon read and
+ * obeyed all of them: its answers to everybody took a thousand times as long, and it grew by a gigabyte.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startDaemon, type TestDaemon } from "../support/daemon.ts";
+import { whyNoBoxes } from "../support/test-runtime.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { emptyBox, eventsOf, inBox } from "./attack.ts";
+import { type Flood, floodArgv, takesOver } from "./flooding-box.ts";
+
+const mib = 2 ** 20;
+const floods: readonly Flood[] = [
+  ...(["health", "health", "large", "events", "events", "output", "output"] as const),
+  ...(["nonsense", "silence", "gate"] as const),
+];
+const boxes = floods.map((flood, n) => ({ name: `flood-${n}`, flood }));
+const rounds = 7;
+const callsARound = 150;
+/** On an idle machine the slowest of a hundred calls takes two milliseconds, of which a multiple says nothing. */
+const leastMs = 10;
+
+let daemon: TestDaemon;
+let missing: string | undefined;
+beforeAll(async () => {
+  missing = await whyNoBoxes();
+  if (missing === undefined) daemon = await startDaemon();
+});
+afterAll(() => daemon?.[Symbol.asyncDispose]());
+
+const rssBytes = (): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))?.[1]) * 1024;
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+
+/** The slowest but one of a hundred calls. */
+async function p99(): Promise<number> {
+  const took: number[] = [];
+  for (let n = 0; n < callsARound; n += 1) {
+    const began = performance.now();
+    await daemon.client.listBoxes();
+    took.push(performance.now() - began);
+  }
+  return took.toSorted((a, b) => a - b)[Math.floor(callsARound * 0.99)]!;
+}
+
+it("ten boxes that flood their links are a bother to nobody else", async (ctx) => {
+  ctx.skip(missing !== undefined, missing);
+  await Promise.all(boxes.map(({ name }) => emptyBox(daemon, name)));
+  await emptyBox(daemon, "bystander");
+  // The control: each of them can be spoken to, as long as it is what it was made as.
+  for (const { name } of boxes) expect((await inBox(daemon, name, ["echo", "fine"])).stdout).toBe("fine\n");
+  await p99();
+  const before = rssBytes();
+  const logBefore = daemon.log().length;
+
+  for (const { name, flood } of boxes)
+    await daemon.client.startSession(name, {
+      session: "flood",
+      spec: { argv: floodArgv(flood), terminal: false, cols: 80, rows: 24 },
+    });
+  // The attack is what it claims to be: the host has taken the programs for the supervisors of their boxes.
+  for (const { name } of boxes.filter(({ flood }) => takesOver(flood)))
+    await waitFor(
+      `${name} has taken over its link`,
+      async () =>
+        (await eventsOf(daemon, "link.connected", name)).some(({ data }) => data["boot"] === "hostile"),
+      60_000,
+    );
+
+  // In turns, because the machine is not equally busy all the time.
+  const [alone, attacked]: [number[], number[]] = [[], []];
+  let most = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    await Promise.all(boxes.map(({ name }) => daemon.client.pauseBox(name)));
+    alone.push(await p99());
+    await Promise.all(boxes.map(({ name }) => daemon.client.resumeBox(name)));
+    attacked.push(await p99());
+    most = Math.max(most, rssBytes());
+  }
+  const measured = JSON.stringify({ alone, attacked, growth: (most - before) / mib });
+  expect(median(attacked), measured).toBeLessThan(3 * Math.max(median(alone), leastMs));
+  expect(most - before, measured).toBeLessThan(200 * mib);
+  expect((await inBox(daemon, "bystander", ["echo", "fine"])).stdout).toBe("fine\n");
+
+  // What each of them did is on record, and neither the record nor the log is theirs to fill.
+  for (const { name, flood } of boxes) {
+    if (flood === "output" || flood === "gate") continue;
+    const events = await eventsOf(daemon, "link.violated", name);
+    expect(events.length, name).toBeGreaterThan(0);
+    expect(events.length, name).toBeLessThan(40);
+  }
+  expect(JSON.stringify(await eventsOf(daemon, "link.violated", "flood-0"))).toContain("read slowly");
+  expect(daemon.log().length - logBefore).toBeLessThan(64 * 1024);
+}, 150_000);
