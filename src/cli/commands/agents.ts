@@ -15,10 +15,24 @@ import { renderTable } from "../render/table.ts";
 export const run: RunCommand = async (context) => {
   const [verb = "ls", ...words] = context.args.positionals;
   const action = Object.hasOwn(actions, verb) ? actions[verb as keyof typeof actions] : undefined;
+  const stray = Object.entries(verbsOf).find(
+    ([flag, verbs]) => context.args.isSet(flag) && !verbs.includes(verb),
+  );
+  if (action && stray)
+    throw new AgentBoxError("input.invalid", `--${stray[0]} has no meaning with agents ${verb}.`, {
+      hint: `Use it with: agentbox agents ${stray[1].join(", ")}`,
+    });
   if (action) return action(context, words);
   throw new AgentBoxError("command.unknown", `There is no "agentbox agents ${verb}".`, {
     hint: `Did you mean: agentbox agents ${suggest(verb, Object.keys(actions)) ?? "ls"}`,
   });
+};
+
+/** SECURITY: a flag that is passed over in silence gives a person something else than they asked for. */
+const verbsOf: Readonly<Record<string, readonly string[]>> = {
+  from: ["add"],
+  project: ["add", "update"],
+  latest: ["update"],
 };
 
 async function list({ screen, connect }: CommandContext): Promise<number> {

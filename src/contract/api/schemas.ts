@@ -81,7 +81,7 @@ export const InstallAgent = z.strictObject({
     .string()
     .max(4096)
     .optional()
-    .describe("Path of an installed program, for agents that are on no registry."),
+    .describe("Path of a program or a directory with it, in the place of what a registry has."),
   projectDir: z.string().optional().describe("Write the pin into this project's agentbox.lock, too."),
   digest: z
     .string()

@@ -135,8 +135,10 @@ class DiskToolStore implements ToolStore {
     agent,
     recipe,
     version,
+    from,
     expectedDigest,
   }: InstallRequest): Promise<ToolRecord | undefined> {
+    if (from !== undefined) return undefined;
     if (recipe.kind !== "npm" && recipe.kind !== "pypi") return undefined;
     const record = await this.#find(agent, version ?? recipe.version);
     const isWanted =

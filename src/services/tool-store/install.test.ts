@@ -212,6 +212,25 @@ describe("taking what a person installed", () => {
     expect(single).toMatchObject({ version: "3", files: 1 });
   });
 
+  it("takes the place of what a registry has, also when that is here already", async () => {
+    await publishTester(test);
+    await test.install(recipe);
+    await writeFile(join(source, "tester"), "#!/bin/sh\necho mine\n", { mode: 0o755 });
+    const tool = await test.install(recipe, { from: source });
+    expect(tool).toMatchObject({ source: "path", version: `local-${tool.digest.slice(7, 15)}` });
+    const { dir, program } = await test.store.use(agent, recipe, tool.version);
+    expect((await run([join(dir, program)])).stdout).toBe("mine\n");
+    const named = await test.install(recipe, { from: join(source, "tester"), version: "1.0.0" });
+    expect(named).toMatchObject({ source: "path", version: "1.0.0", files: 1 });
+    expect((await test.install(recipe)).source).toBe("npm");
+  });
+
+  it("finds a program that only a link names", async () => {
+    await symlink("../tool", join(source, "lib", "tester"));
+    const tool = await test.install(recipe, { from: source });
+    expect((await test.store.use(agent, recipe, tool.version)).program).toBe("tool");
+  });
+
   it("refuses what leads out of it, and what is no program", async () => {
     await symlink("/etc/hostname", join(source, "out"));
     await expect(test.install(local, { from: source })).rejects.toMatchObject({

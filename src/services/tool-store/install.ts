@@ -1,13 +1,14 @@
 /** Makes one entry of the store: fetched, checked, sealed, hashed and only then visible. */
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import type { InstallRecipe } from "../../contract/agent.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
 import { ensureDirectory } from "../../host/files.ts";
 import type { InstallRequest } from "../../ports/tool-store.ts";
 import { interrupted } from "./installer-process.ts";
-import { copyFromPath } from "./local-copy.ts";
+import { type PathRecipe, copyFromPath } from "./local-copy.ts";
 import { fetchFromNpm } from "./npm.ts";
 import { fetchFromPypi } from "./pypi.ts";
 import type { Fetch, Fetched } from "./recipe.ts";
@@ -52,6 +53,9 @@ export async function installTool(request: InstallRequest, at: InstallPlace): Pr
 }
 
 async function fetchTool(fetch: Fetch, { recipe, version, from }: InstallRequest): Promise<Fetched> {
+  // SECURITY: a person who names the program means that one, and not what a registry has under the agent's name.
+  if (from !== undefined && recipe.kind !== "none")
+    return copyFromPath(fetch, pathRecipe(fetch.agent, recipe), from, version);
   if (recipe.kind === "npm") return fetchFromNpm(fetch, recipe, version ?? recipe.version);
   if (recipe.kind === "pypi") return fetchFromPypi(fetch, recipe, version ?? recipe.version);
   if (recipe.kind === "path") return copyFromPath(fetch, recipe, from, version);
@@ -60,8 +64,17 @@ async function fetchTool(fetch: Fetch, { recipe, version, from }: InstallRequest
   });
 }
 
+function pathRecipe(agent: string, recipe: Exclude<InstallRecipe, { kind: "none" }>): PathRecipe {
+  if (recipe.kind === "path") return recipe;
+  return {
+    kind: "path",
+    bin: recipe.bin ?? basename(recipe.package),
+    hint: `Name the program, or a directory with it, or take it from its registry: agentbox agents add ${agent}`,
+  };
+}
+
 const describe = (
-  { agent, recipe }: InstallRequest,
+  { agent, recipe, from }: InstallRequest,
   { version, package: name, integrity }: Fetched,
   digest: string,
   facts: Pick<InstalledTool, "bytes" | "files" | "installedAtMs">,
@@ -69,7 +82,7 @@ const describe = (
   agent,
   // What nobody named is named by what it is.
   version: version === "" ? `local-${digest.slice("sha256:".length, "sha256:".length + 8)}` : version,
-  source: recipe.kind === "none" ? "path" : recipe.kind,
+  source: recipe.kind === "none" || from !== undefined ? "path" : recipe.kind,
   ...(name === undefined ? {} : { package: name }),
   ...(integrity === undefined ? {} : { integrity }),
   digest,

@@ -1,12 +1,12 @@
 /** Programs that are on no registry: a copy of what a person installed, so that nothing changes under a box. */
 import { constants } from "node:fs";
-import { copyFile, mkdir, readdir, readlink, stat, symlink } from "node:fs/promises";
-import { basename, isAbsolute, join } from "node:path";
+import { copyFile, mkdir, readdir, readlink, realpath, stat, symlink } from "node:fs/promises";
+import { basename, isAbsolute, join, relative } from "node:path";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import type { InstallRecipe } from "../../contract/agent.ts";
 import { interrupted } from "./installer-process.ts";
 import { type Fetch, type Fetched } from "./recipe.ts";
-import { readTree, staysInside } from "./tree.ts";
+import { type TreeEntry, readTree, staysInside } from "./tree.ts";
 
 export type PathRecipe = Extract<InstallRecipe, { kind: "path" }>;
 
@@ -37,12 +37,29 @@ export async function copyFromPath(
   else if (found.isFile())
     await new Copy(fetch.signal, recipe).file(from, join(fetch.tree, recipe.bin), found.size);
   else throw unusable(from, "it is neither a file nor a directory", recipe);
-  const programs = (await readTree(fetch.tree)).filter(
-    ({ kind, mode, path }) => kind === "file" && (mode & 0o111) !== 0 && basename(path) === recipe.bin,
-  );
-  const program = programs.sort((a, b) => a.path.length - b.path.length)[0];
-  if (!program) throw unusable(from, `there is no executable file named "${recipe.bin}" in it`, recipe);
-  return { version: version ?? "", program: program.path };
+  const program = await findProgram(fetch.tree, recipe.bin);
+  if (program === undefined)
+    throw unusable(from, `there is no executable file named "${recipe.bin}" in it`, recipe);
+  return { version: version ?? "", program };
+}
+
+/** The one that lies highest; without one, what a link of this name leads to, as package managers make them. */
+async function findProgram(tree: string, name: string): Promise<string | undefined> {
+  const entries = await readTree(tree);
+  const isExecutable = ({ kind, mode }: TreeEntry): boolean => kind === "file" && (mode & 0o111) !== 0;
+  const named = entries
+    .filter(({ path }) => basename(path) === name)
+    .sort((a, b) => a.path.length - b.path.length);
+  const file = named.find(isExecutable);
+  if (file !== undefined) return file.path;
+  for (const { path } of named.filter(({ kind }) => kind === "link")) {
+    const target = relative(
+      await realpath(tree),
+      await realpath(join(tree, path)).catch(() => join(tree, path)),
+    );
+    if (entries.some((entry) => entry.path === target && isExecutable(entry))) return target;
+  }
+  return undefined;
 }
 
 class Copy {
