@@ -67,7 +67,7 @@ describe("keys", () => {
   it("are put in by the gateway, and only the provider sees them", async () => {
     await using world = await openWorld();
     const ways: Ask[] = [
-      ask({ headers: { "x-api-key": placeholderKey, "X-Request": "1", "openai-organization": "org-1" } }),
+      ask({ headers: { "x-api-key": placeholderKey, "X-App": "1", "openai-organization": "org-1" } }),
       ask({ path: "/openai/v1/chat/completions" }),
       ask({
         path: `/gemini/v1beta/models/m:generateContent?key=${placeholderKey}`,
@@ -91,7 +91,7 @@ describe("keys", () => {
     expect(first!.headers).toMatchObject({
       "x-api-key": realKey,
       "accept-encoding": "identity",
-      "x-request": "1",
+      "x-app": "1",
     });
     expect(first!.headers["authorization"]).toBeUndefined();
     expect(first!.headers["openai-organization"]).toBeUndefined();

@@ -122,56 +122,6 @@ export function keyedHeaders(sent: readonly string[], { headers, beta }: Key): s
 export const maskKey = (text: string, key: string | undefined): string =>
   key === undefined ? text : text.replaceAll(key, placeholderKey);
 
-/** Names that concern one connection only, or that would let a box speak for somebody else, act otherwise, or ask for packing. */
-const notSent = new Set([
-  ...Object.keys(credentialHeaders),
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "http2-settings",
-  "host",
-  "content-length",
-  "content-encoding",
-  "expect",
-  "accept-encoding",
-  "range",
-  "origin",
-  "forwarded",
-  "via",
-  "openai-organization",
-  "openai-project",
-  "chatgpt-account-id",
-  "x-goog-user-project",
-  "x-http-method",
-  "x-http-method-override",
-  "x-method-override",
-  "x-original-url",
-  "x-rewrite-url",
-]);
-
-const isNotSent = (name: string): boolean =>
-  notSent.has(name) || name.startsWith("x-forwarded-") || name.startsWith("sec-websocket-");
-
-/** The program's headers as they are sent on, without those that Connection names. */
-export function sentHeaders(rawHeaders: readonly string[]): string[] {
-  const named = new Set<string>();
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() !== "connection") continue;
-    for (const one of rawHeaders[i + 1]!.toLowerCase().split(",")) named.add(one.trim());
-  }
-  const headers: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = nameOf(rawHeaders[i]!);
-    if (!isNotSent(name) && !named.has(rawHeaders[i]!.toLowerCase()))
-      headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
-  }
-  return headers;
-}
-
 const notAnswered = new Set([
   "connection",
   "keep-alive",

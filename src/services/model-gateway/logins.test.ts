@@ -34,19 +34,21 @@ describe("a login of Anthropic", () => {
 
   it("is a bearer, and is said to be one beside the program's own betas", async () => {
     await using world = await openWorld(login);
-    const betas = { "anthropic-beta": ["claude-code-20250219, files-1", "x-2"] };
+    const betas = { "anthropic-beta": ["claude-code-20250219, files-api-2025-04-14", "effort-2025-11-24"] };
     expect((await world.fixture.ask(ask({ headers: betas }))).status).toBe(200);
     expect((await world.fixture.ask(ask())).status).toBe(200);
     const [first, second] = world.provider.seen;
     expect(first!.headers).toMatchObject({
       authorization: `Bearer ${token}`,
-      "anthropic-beta": "claude-code-20250219,files-1,x-2,oauth-2025-04-20",
+      "anthropic-beta": "claude-code-20250219,effort-2025-11-24,oauth-2025-04-20",
     });
     expect(first!.headers).not.toHaveProperty("x-api-key");
     expect(second!.headers).toMatchObject({ "anthropic-beta": "oauth-2025-04-20" });
-    const said = ask({ headers: { "anthropic-beta": "oauth-2025-04-20,a" } });
+    const said = ask({ headers: { "anthropic-beta": "oauth-2025-04-20,effort-2025-11-24" } });
     await world.fixture.ask(said);
-    expect(world.provider.seen[2]!.headers).toMatchObject({ "anthropic-beta": "oauth-2025-04-20,a" });
+    expect(world.provider.seen[2]!.headers).toMatchObject({
+      "anthropic-beta": "oauth-2025-04-20,effort-2025-11-24",
+    });
   });
 
   it("is known by its form when it is kept like a key; a key has no such beta", async () => {

@@ -15,7 +15,6 @@ import {
   maskKey,
   noKey,
   readKey,
-  sentHeaders,
   takePlaceholder,
 } from "./credentials.ts";
 import type { ModelLanguage } from "./language.ts";
@@ -24,6 +23,7 @@ import { leftError, leftStatus, logCause, refusalOf, toRefusal } from "./refusal
 import { parseBody, readBody } from "./request-body.ts";
 import { checkPlace, placeOf } from "./login-place.ts";
 import { type Target, findEndpoint, readTarget, sentQuery } from "./route.ts";
+import { sentHeaders } from "./sent-headers.ts";
 import { type Upstreams, unavailable } from "./upstreams.ts";
 
 export interface CallContext extends MeterContext {

@@ -15,7 +15,6 @@ import {
   maskKey,
   noKey,
   readKey,
-  sentHeaders,
   takePlaceholder,
 } from "./credentials.ts";
 import { type JsonObject, isObject, parseJson } from "./json.ts";
@@ -35,6 +34,7 @@ import {
 } from "./refusal.ts";
 import { placeOf } from "./login-place.ts";
 import { readTarget, sentQuery } from "./route.ts";
+import { sentHeaders } from "./sent-headers.ts";
 import { unavailable } from "./upstreams.ts";
 
 /** Codes of RFC 6455. */
