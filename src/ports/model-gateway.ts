@@ -24,6 +24,8 @@ export interface ModelRequest {
     readonly output: number;
     readonly longest?: number | undefined;
   };
+  /** What it asks for beyond the standard price, such as `speed=fast`, or a tool of the vendor with fees of its own. */
+  readonly terms?: readonly string[] | undefined;
 }
 
 export type Admission =
@@ -45,6 +47,8 @@ export interface ModelOutcome {
   readonly usage?: TokenUsage | undefined;
   /** Whether anything of an answer came: if so and there is no usage, the estimate is counted. */
   readonly hasAnswer: boolean;
+  /** What the answer says of its price, by name: `{ service_tier: "priority" }`. */
+  readonly terms?: Readonly<Record<string, string>> | undefined;
   readonly status: number;
   /** A code of ours (`model.…`) or the vendor's error type. */
   readonly error?: string | undefined;

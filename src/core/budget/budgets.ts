@@ -18,8 +18,9 @@ import type { MeterTotals, Obstacle } from "./decide-reservation.ts";
 import { BudgetLedger } from "./ledger.ts";
 import { type HeldLimit, limitsOf } from "./limits-of.ts";
 import { type Origin, runOf } from "./meter.ts";
+import { dearestFactor, multiplied, priceWith, settledTerms } from "./price-terms.ts";
 import { findPrice, type Prices } from "./prices.ts";
-import { exhaustedMessage, priceUnknownMessage } from "./refusal-messages.ts";
+import { exhaustedMessage, priceUnknownMessage, termUnknownMessage } from "./refusal-messages.ts";
 import { UsageJournal } from "./usage-journal.ts";
 
 /** The part of Core that budgets need. */
@@ -36,7 +37,9 @@ interface Admitted {
   readonly box: Box;
   readonly origin: Origin;
   readonly estimate: { readonly input: number; readonly output: number };
-  readonly price: ModelPrice | undefined;
+  /** Of the standard; undefined when it is not known. */
+  readonly listed: ModelPrice | undefined;
+  readonly terms: readonly string[];
   readonly limits: readonly HeldLimit[];
 }
 
@@ -91,7 +94,9 @@ export class Budgets {
 
   async admit(request: ModelRequest, signal: AbortSignal): Promise<Admission> {
     await Promise.all([this.#journal.requireWritable(), this.#notices.ready()]);
-    const price = findPrice(request.model, [this.#ownPrices, builtInPrices.prices]);
+    const listed = findPrice(request.model, [this.#ownPrices, builtInPrices.prices]);
+    const { terms = [] } = request;
+    const { price, unknown } = listed ? priceWith(terms, listed) : { price: listed, unknown: [] };
     const want = {
       input: tokenCount(request.estimate.input),
       output: tokenCount(request.estimate.longest ?? request.estimate.output),
@@ -100,11 +105,11 @@ export class Budgets {
     for (;;) {
       const version = this.#limitsVersion;
       const { box, limits, atMs } = await this.#limitsNow(request.box.name, request.box.incarnation);
-      if (!price && limits.some(({ limit }) => limit.microUsd !== undefined)) {
+      if ((!price || unknown.length > 0) && holdsMoney(limits)) {
         return {
           outcome: "refused",
           code: "model.price_unknown",
-          message: priceUnknownMessage(request.model),
+          message: price ? termUnknownMessage(request.model, unknown) : priceUnknownMessage(request.model),
         };
       }
       const origin = originOf(box, atMs);
@@ -115,7 +120,7 @@ export class Budgets {
           input: want.input,
           output: Math.min(output, tokenCount(request.estimate.output)),
         };
-        this.#admitted.set(ticket, { box, origin, estimate, price, limits });
+        this.#admitted.set(ticket, { box, origin, estimate, listed, terms, limits });
         return { outcome: "admitted", ticket, ...(output < want.output ? { maxOutput: output } : {}) };
       }
       if (version === this.#limitsVersion) return this.#refuse(box, reservation.obstacle);
@@ -227,14 +232,11 @@ const originOf = (box: Box, atMs: number): Origin => ({
  * An answer without usage counts as what was expected of it; a request that got none, or only an error, counts as
  * nothing, because vendors charge nothing for it.
  */
-function recordOf(
-  { origin, estimate, price }: Admitted,
-  request: ModelRequest,
-  outcome: ModelOutcome,
-): NewModelRecord {
+function recordOf(admitted: Admitted, request: ModelRequest, outcome: ModelOutcome): NewModelRecord {
   // SECURITY: not by the status, which is an error's also where the box left before the end: leaving must not be free.
   const usage = outcome.usage ? checkedUsage(outcome.usage) : outcome.hasAnswer ? undefined : noUsage;
-  const costMicroUsd = costFor(usage, estimate, price);
+  const { origin, estimate } = admitted;
+  const costMicroUsd = costFor(usage, estimate, settledPrice(admitted, outcome.terms));
   return {
     ...origin,
     provider: request.provider,
@@ -249,6 +251,20 @@ function recordOf(
       ? {}
       : { firstByteMs: Math.max(0, Math.round(outcome.firstByteMs)) }),
   };
+}
+
+const holdsMoney = (limits: readonly HeldLimit[]): boolean =>
+  limits.some(({ limit }) => limit.microUsd !== undefined);
+
+/** What the answer is charged by. Where money is counted, a tier that nobody knows is the dearest there was. */
+function settledPrice(
+  { listed, terms, limits }: Admitted,
+  answered: ModelOutcome["terms"],
+): ModelPrice | undefined {
+  if (listed === undefined) return undefined;
+  const { price, unknown } = priceWith(settledTerms(terms, answered), listed);
+  if (unknown.length === 0) return price;
+  return holdsMoney(limits) ? multiplied(price, dearestFactor) : undefined;
 }
 
 /** Undefined when it is not known; where nothing was used, nothing is known to be the cost. */

@@ -11,8 +11,22 @@ const scaled = (price: number): bigint => BigInt(Math.round(price * scale));
 const tokens = (count: number): bigint => BigInt(Math.max(0, Math.trunc(count)));
 const roundedUp = (cost: bigint): number => Number((cost + bigScale - 1n) / bigScale);
 
+/** What a request with so much input is charged by: long prompts make all of it dearer. */
+function charged(input: number, price: ModelPrice): ModelPrice {
+  const { long } = price;
+  if (long === undefined || input <= long.above) return price;
+  const times = (one: number | undefined) => (one === undefined ? undefined : one * long.input);
+  return {
+    input: price.input * long.input,
+    output: price.output * long.output,
+    cached: times(price.cached),
+    cache_write: times(price.cache_write),
+  };
+}
+
 /** What an answer cost. */
-export function costOf(usage: TokenUsage, price: ModelPrice): number {
+export function costOf(usage: TokenUsage, listed: ModelPrice): number {
+  const price = charged(usage.input, listed);
   const cached = Math.min(usage.cached, usage.input);
   const cacheWrite = Math.min(usage.cacheWrite, usage.input - cached);
   return roundedUp(
@@ -24,11 +38,14 @@ export function costOf(usage: TokenUsage, price: ModelPrice): number {
 }
 
 /** What a request may cost at most: nobody knows before how much of its input is cached, so all of it is dearest. */
-export const mostItCosts = (input: number, output: number, price: ModelPrice): number =>
-  roundedUp(inputAtMost(input, price) + tokens(output) * scaled(price.output));
+export function mostItCosts(input: number, output: number, listed: ModelPrice): number {
+  const price = charged(input, listed);
+  return roundedUp(inputAtMost(input, price) + tokens(output) * scaled(price.output));
+}
 
 /** How much output the money is enough for; negative when it is not even enough for the input. */
-export function outputFor(microUsd: number, input: number, price: ModelPrice): number {
+export function outputFor(microUsd: number, input: number, listed: ModelPrice): number {
+  const price = charged(input, listed);
   const left = BigInt(Math.trunc(microUsd)) * bigScale - inputAtMost(input, price);
   if (left < 0n) return -1;
   const each = scaled(price.output);

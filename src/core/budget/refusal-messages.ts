@@ -22,3 +22,6 @@ export function exhaustedMessage({ held, unit, used, limit }: Obstacle): string 
 
 export const priceUnknownMessage = (model: string): string =>
   `A budget of money holds for this box and the price of the model "${printable(model.slice(0, 80))}" is not known; set it under [model.prices] in the user configuration, or choose another model.`;
+
+export const termUnknownMessage = (model: string, terms: readonly string[]): string =>
+  `A budget of money holds for this box and what ${terms.map((term) => `"${printable(term)}"`).join(" and ")} costs with the model "${printable(model.slice(0, 80))}" is not known; leave it out of the request, or set it under [model.prices."${printable(model.slice(0, 80))}".terms] in the user configuration.`;

@@ -1,7 +1,7 @@
 /** Anthropic Messages. Input is reported in three parts that do not overlap; a stream's last usage is cumulative. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { TokenUsage } from "../../contract/model/usage.ts";
-import { type JsonObject, asCount, asObject, asText } from "./json.ts";
+import { type JsonObject, asCount, asObject, asText, textsOf } from "./json.ts";
 import type { Change, Learned, ModelLanguage } from "./language.ts";
 
 const stops: Readonly<Record<string, Learned["stop"]>> = {
@@ -34,6 +34,13 @@ function readUsage(before: TokenUsage | undefined, usage: JsonObject): TokenUsag
   };
 }
 
+/** What the usage says of its price. A tier that the account has agreed on is charged as agreed. */
+function readTerms(before: Learned["terms"], usage: JsonObject): Learned["terms"] {
+  const isLong = (asCount(asObject(usage["cache_creation"])["ephemeral_1h_input_tokens"]) ?? 0) > 0;
+  const { speed, inference_geo } = usage;
+  return { ...before, ...textsOf({ speed, inference_geo, cache_ttl: isLong ? "1h" : undefined }) };
+}
+
 function learn(before: Learned, event: JsonObject): Learned {
   if (event["type"] === "error")
     return { ...before, error: asText(asObject(event["error"])["type"]) ?? "error" };
@@ -45,6 +52,7 @@ function learn(before: Learned, event: JsonObject): Learned {
   return {
     ...before,
     usage: readUsage(before.usage, usage),
+    terms: readTerms(before.terms, usage),
     isFinal: event["type"] !== "message_start",
     stop: reason === undefined ? before.stop : (stops[reason] ?? "other"),
   };

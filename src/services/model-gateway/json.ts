@@ -22,3 +22,9 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Those of the values that are texts, by name. */
+export const textsOf = (values: JsonObject): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );

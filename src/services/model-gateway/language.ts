@@ -33,6 +33,7 @@ export interface Learned {
   /** The usage is the last word, not what was known when the answer began. */
   readonly isFinal?: boolean | undefined;
   readonly stop?: ModelOutcome["stop"];
+  readonly terms?: ModelOutcome["terms"];
   readonly hasCall?: boolean | undefined;
   /** The vendor's error type. */
   readonly error?: string | undefined;

@@ -79,13 +79,14 @@ export class MeteredRequest implements SentRequest {
   static async admit(context: MeterContext, asking: Asking, signal: AbortSignal): Promise<MeteredRequest> {
     const { models, provider, language } = asking;
     const asked = language.read(asking.body, asking.path);
-    judgeBody(language.api, asking.body);
+    const terms = judgeBody(language.api, asking.body);
     const request: ModelRequest = {
       box: models.box,
       api: language.api,
       provider: provider.name,
       model: chooseModel(models.spec, asked.model),
       estimate: estimateOf(asked, asking, context.limits),
+      terms,
     };
     const admitted = await admission(context, request, signal);
     return new MeteredRequest(context, asking, request, admitted);
@@ -107,6 +108,7 @@ export class MeteredRequest implements SentRequest {
       ...outcome,
       error: outcome.error ?? learned.error,
       usage: learned.usage,
+      terms: learned.terms,
       stop: learned.stop,
       durationMs: this.durationMs,
       firstByteMs: this.#firstByteMs,

@@ -1,7 +1,7 @@
 /** OpenAI Chat Completions, also as compatible servers speak it. A stream says its usage only when it is asked to. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { TokenUsage } from "../../contract/model/usage.ts";
-import { type JsonObject, asCount, asObject, asObjects, asText } from "./json.ts";
+import { type JsonObject, asCount, asObject, asObjects, asText, textsOf } from "./json.ts";
 import type { Asked, Change, Learned, ModelLanguage } from "./language.ts";
 
 const stops: Readonly<Record<string, Learned["stop"]>> = {
@@ -32,7 +32,9 @@ function learn(before: Learned, event: JsonObject): Learned {
   const error = asText(failure["code"]) ?? asText(failure["type"]);
   return {
     ...before,
-    ...(usage === undefined ? {} : { usage, isFinal: true }),
+    ...(usage === undefined
+      ? {}
+      : { usage, isFinal: true, terms: textsOf({ service_tier: event["service_tier"] }) }),
     ...(reason === undefined ? {} : { stop: stops[reason] ?? "other" }),
     ...(error === undefined ? {} : { error }),
   };

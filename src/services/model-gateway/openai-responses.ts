@@ -1,7 +1,7 @@
 /** OpenAI Responses, over SSE and WebSocket: the last event holds the whole response with its usage. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { TokenUsage } from "../../contract/model/usage.ts";
-import { type JsonObject, asCount, asObject, asObjects, asText } from "./json.ts";
+import { type JsonObject, asCount, asObject, asObjects, asText, textsOf } from "./json.ts";
 import type { Asked, Learned, ModelLanguage } from "./language.ts";
 
 function readUsage(usage: JsonObject): TokenUsage | undefined {
@@ -25,6 +25,8 @@ function readStop(response: JsonObject): Learned["stop"] {
   return callsTool ? "tool" : "end";
 }
 
+const tierOf = ({ service_tier }: JsonObject): Learned["terms"] => textsOf({ service_tier });
+
 function learn(before: Learned, event: JsonObject): Learned {
   const response = event["response"] === undefined ? event : asObject(event["response"]);
   const failure = asObject(response["error"] ?? event["error"]);
@@ -33,10 +35,16 @@ function learn(before: Learned, event: JsonObject): Learned {
   const usage = readUsage(asObject(response["usage"]));
   return {
     ...before,
-    ...(usage === undefined ? {} : { usage, isFinal: true, stop: readStop(response) }),
+    ...(usage === undefined
+      ? {}
+      : { usage, isFinal: true, stop: readStop(response), terms: tierOf(response) }),
     ...(isError ? { error: error ?? "error" } : {}),
   };
 }
+
+/** An item that only names another, which the vendor has kept. */
+const isReference = (item: JsonObject): boolean =>
+  item["type"] === "item_reference" || ((item["type"] ?? null) === null && "id" in item && !("role" in item));
 
 function read(body: JsonObject): Asked {
   const model = asText(body["model"]);
@@ -48,7 +56,9 @@ function read(body: JsonObject): Asked {
     });
   }
   // SECURITY: a few bytes can stand for all that was said before.
-  const isContinued = ["previous_response_id", "conversation"].some((name) => (body[name] ?? null) !== null);
+  const names = ["previous_response_id", "conversation"] as const;
+  const isContinued =
+    names.some((name) => (body[name] ?? null) !== null) || asObjects(body["input"]).some(isReference);
   return { model, maxOutput: asCount(body["max_output_tokens"]), isContinued };
 }
 

@@ -118,7 +118,7 @@ const fields: Fields = {
   generationConfig,
   labels: map(text),
   model: text,
-  serviceTier: priced("service_tier", "standard", "SERVICE_TIER_STANDARD", "SERVICE_TIER_UNSPECIFIED"),
+  serviceTier: priced("service_tier", "standard", "unspecified"),
   cachedContent: kept,
   continuationToken: kept,
   modelArmorConfig: kept,

@@ -127,13 +127,18 @@ function requireHarmlessName(name: string, value: unknown, place: Place): void {
     refuseUnknown(place, "a field that the gateway does not know");
 }
 
+/** Some vendors write a value with the name of its field before it. */
+const termOf = (name: string, value: unknown): string =>
+  String(value).slice(0, 64).toLowerCase().replace(`${name}_`, "");
+
 /** A setting that has a price: what is not standard is noted. */
 export const priced =
   (name: string, ...standard: readonly string[]): Rule =>
   (value, place, terms) => {
     setting(value, place, terms);
-    if (!isNothing(value) && !standard.includes(String(value)))
-      terms.add(`${name}=${String(value).slice(0, 64)}`);
+    if (isNothing(value)) return;
+    const term = termOf(name, value);
+    if (!standard.includes(term)) terms.add(`${name}=${term}`);
   };
 
 /** What the rule allows, with a price of its own. */
