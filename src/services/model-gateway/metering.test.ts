@@ -43,7 +43,7 @@ const cases: readonly Case[] = [
       path: "/openai/v1/responses",
       body: { model: "m", input: "Say something.", stream },
     }),
-    expected: withoutWrites,
+    expected: all,
   },
   {
     title: "OpenAI Chat Completions",
@@ -174,7 +174,7 @@ describe("Responses over a WebSocket", () => {
     const id = (first.at(-1)!["response"] as { id: string }).id;
     await turn(socket, create({ model: "fast", previous_response_id: id }));
     socket.close();
-    expect(world.fixture.settled.map(({ outcome }) => outcome.usage)).toEqual([withoutWrites, withoutWrites]);
+    expect(world.fixture.settled.map(({ outcome }) => outcome.usage)).toEqual([all, all]);
     expect(world.fixture.settled[0]!.outcome).toMatchObject({ status: 200, stop: "end", hasAnswer: true });
     // The second continues the first, whose tokens are input again.
     expect(world.fixture.asked[1]!.estimate.input).toBeGreaterThan(all.input + all.output);

@@ -19,7 +19,7 @@ function readUsage(usage: JsonObject): TokenUsage | undefined {
     input,
     output,
     cached: asCount(asObject(usage["prompt_tokens_details"])["cached_tokens"]) ?? 0,
-    cacheWrite: 0,
+    cacheWrite: asCount(asObject(usage["prompt_tokens_details"])["cache_write_tokens"]) ?? 0,
     reasoning: asCount(asObject(usage["completion_tokens_details"])["reasoning_tokens"]) ?? 0,
   };
 }

@@ -42,6 +42,25 @@ it("each vendor says it in its own way", () => {
   expect(openAiChat.learn({}, chunk).terms).toEqual({ service_tier: "default" });
 });
 
+it("what OpenAI writes to its cache is counted as written", () => {
+  const details = { cached_tokens: 2, cache_write_tokens: 5 };
+  const written = { input: 9, cached: 2, cacheWrite: 5 };
+  const responses = { input_tokens: 9, output_tokens: 1, input_tokens_details: details };
+  expect(openAiResponses.learn({}, { response: { usage: responses } }).usage).toMatchObject(written);
+  const chat = { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: details };
+  expect(openAiChat.learn({}, { usage: chat }).usage).toMatchObject(written);
+});
+
+it("a model that is named by an address is refused: some servers would load it from there", async () => {
+  await using provider = await startFakeProvider();
+  await using fixture = await openGatewayFixture(provider.url);
+  const ask = (model: string) =>
+    fixture.ask({ path: "/openai/v1/chat/completions", body: { model, messages: [] } });
+  expect((await ask("hf.co/org/model:q4")).status).toBe(200);
+  expect((await ask("https://attacker.test/model.gguf")).status).toBe(400);
+  expect(provider.seen).toHaveLength(1);
+});
+
 it("an item that only names what was said before counts for all of it", () => {
   const isContinued = (input: unknown) => openAiResponses.read({ model: "m", input }, "").isContinued;
   expect(isContinued([{ type: "item_reference", id: "1" }])).toBe(true);

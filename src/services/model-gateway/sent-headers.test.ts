@@ -26,14 +26,24 @@ describe("headers of a box", () => {
   });
 
   it("go on as the agents send them", () => {
-    const sent = [
-      ...["Accept", "application/json", "Content-Type", "application/json", "User-Agent", "x"],
-      ...["anthropic-version", "2023-06-01", "x-app", "cli", "X-Stainless-Lang", "js"],
-      ...["x-claude-code-session-id", "s", "x-codex-turn-metadata", "{}", "originator", "codex_exec"],
-      ...["session-id", "s", "x-goog-api-client", "g", "x-initiator", "agent", "x-session-affinity", "s"],
-      ...["OpenAI-Beta", "responses_websockets=2026-02-06"],
-      ...["anthropic-beta", "claude-code-20250219,interleaved-thinking-2025-05-14"],
-    ];
+    const headers = {
+      Accept: "application/json",
+      "Content-Type": "application/json",
+      "User-Agent": "x",
+      "anthropic-version": "2023-06-01",
+      "x-app": "cli",
+      "X-Stainless-Lang": "js",
+      "x-claude-code-session-id": "s",
+      "x-codex-turn-metadata": "{}",
+      originator: "codex_exec",
+      "session-id": "s",
+      "x-goog-api-client": "g",
+      "x-initiator": "agent",
+      "x-session-affinity": "s",
+      "OpenAI-Beta": "responses_websockets=2026-02-06",
+      "anthropic-beta": "claude-code-20250219,interleaved-thinking-2025-05-14",
+    };
+    const sent = Object.entries(headers).flat();
     expect(sentHeaders(sent)).toEqual(sent);
   });
 

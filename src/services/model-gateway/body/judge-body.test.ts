@@ -69,6 +69,9 @@ describe("what the gateway does not know", () => {
       { new_field: { deep: [{ deeper: "10.0.0.1" }] } },
       { new_url: "metadata" },
       { settings: { remoteHost: "metadata" } },
+      { enable_web_browsing: true },
+      { assistant: "asst_1" },
+      { new_options: { mcpConnector: "drive" } },
       { tools: [{ type: "new_tool" }] },
       { messages: [{ role: "user", content: [{ type: "new_part" }] }] },
     ])

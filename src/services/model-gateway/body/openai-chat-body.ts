@@ -29,11 +29,12 @@ const mediaFields = object({ url: dataOnly, detail: setting, format: setting });
 const media: Rule = (value, place, terms) =>
   (typeof value === "string" ? dataOnly : mediaFields)(value, place, terms);
 
+const thoughts = list(object({ type: setting, text }));
 const parts = list(
   kinds(
     {
       text: object({ ...common, text }),
-      thinking: object({ ...common, thinking: text, signature: text }),
+      thinking: object({ ...common, thinking: textOr(thoughts), signature: text }),
       refusal: object({ ...common, refusal: text }),
       image_url: object({ ...common, image_url: media }),
       video_url: object({ ...common, video_url: media }),

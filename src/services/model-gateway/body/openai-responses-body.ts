@@ -85,6 +85,7 @@ const searchFields = costing(
   "web_search",
   object({
     type: setting,
+    search_context_size: setting,
     filters: object({ allowed_domains: list(text), blocked_domains: list(text) }),
     user_location: place,
   }),
@@ -195,4 +196,5 @@ export const openAiResponsesBody: Rule = object({
   prompt: kept,
   conversation: kept,
   models: otherModel,
+  response: otherModel,
 });

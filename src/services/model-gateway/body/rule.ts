@@ -67,43 +67,33 @@ export const data: Rule = () => undefined;
 const word = /^(?:[\w -]{0,64}|\d{1,4}:\d{1,4})$/;
 const deepest = 32;
 
+const wordsOf = (text: string): readonly string[] => text.split(" ");
 /** SECURITY: `kv_transfer_params.remote_host` makes one well-known server connect to where the request says. */
-const places = new Set(
-  [
-    "url",
-    "uri",
-    "urls",
-    "uris",
-    "host",
-    "hosts",
-    "hostname",
-    "addr",
-    "address",
-    "endpoint",
-    "server",
-    "servers",
-  ].concat([
-    "proxy",
-    "hook",
-    "webhook",
-    "callback",
-    "remote",
-    "path",
-    "paths",
-    "file",
-    "files",
-    "link",
-    "href",
-    "src",
-  ]),
-);
+const places = new Set([
+  ...wordsOf("url uri urls uris host hosts hostname addr address endpoint server servers proxy hook webhook"),
+  ...wordsOf("callback remote path paths file files link href src"),
+]);
+/** What services call tools and memories of their own, for which a switch is enough. */
+const errands = new Set([
+  ...wordsOf(
+    "web search browse browsing browser fetch crawl grounding retrieval mcp plugin plugins connector",
+  ),
+  ...wordsOf("connectors container sandbox thread assistant skill skills"),
+]);
 
-function namesPlace(name: string): boolean {
-  const words = name
+const wordsIn = (name: string): readonly string[] =>
+  name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .split(/[^a-z0-9]+/);
-  return words.some((one) => places.has(one) || one.endsWith("url") || one.endsWith("uri"));
+
+function isHarmlessName(name: string, value: unknown): boolean {
+  if (isNothing(value)) return true;
+  const words = wordsIn(name);
+  if (words.some((one) => errands.has(one))) return false;
+  return (
+    value === true || !words.some((one) => places.has(one) || one.endsWith("url") || one.endsWith("uri"))
+  );
 }
 
 /** A setting: numbers, switches and words, as deep as they are. What nobody knows passes as this or not at all. */
@@ -123,8 +113,7 @@ function requireSetting(value: unknown, place: Place, depth: number): void {
 }
 
 function requireHarmlessName(name: string, value: unknown, place: Place): void {
-  if (namesPlace(name) && !isNothing(value) && typeof value !== "boolean")
-    refuseUnknown(place, "a field that the gateway does not know");
+  if (!isHarmlessName(name, value)) refuseUnknown(place, "a field that the gateway does not know");
 }
 
 /** Some vendors write a value with the name of its field before it. */
