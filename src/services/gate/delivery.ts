@@ -19,6 +19,7 @@ import { pump } from "./pump.ts";
 import {
   type InboundRequest,
   type RequestHead,
+  hasArrivedWhole,
   toHttp2Headers,
   trailerFields,
   upgradeText,
@@ -48,6 +49,8 @@ export interface Dispatch {
   readonly target: Target;
   readonly exception: AddressException | undefined;
   readonly prepared: Sendable;
+  /** Requests to this server are judged one by one, so none may hide in the body of another. */
+  readonly isJudged: boolean;
   readonly limits: GateLimits;
 }
 
@@ -62,6 +65,8 @@ export interface DeliveryEvents {
   /** The answer has been given whole. */
   readonly onAnswered: () => void;
   readonly onFailure: (failure: Failure) => void;
+  /** The program gave its request up before the body was whole. */
+  readonly onBrokenOff: () => void;
   /** Both ends of an upgraded connection are closed. */
   readonly onUpgradeEnd: (failure: Failure | undefined) => void;
 }
@@ -129,8 +134,8 @@ export class Delivery {
     upstream.on("response", (answer) => this.#receive(answer));
     upstream.on("error", (error) => {
       // The server closed an idle connection just as we used it; nothing was answered, so it may be sent again.
-      const isStale =
-        upstream.reusedSocket && head.framing === "none" && !isRetry && this.status === undefined;
+      const mayRepeat = head.framing === "none" && idempotent.has(head.method);
+      const isStale = upstream.reusedSocket && mayRepeat && !isRetry && this.status === undefined;
       if (isStale && !this.#isCancelled && !this.#dispatch.response.destroyed) this.#send(true);
       else this.#serverFailed(error);
     });
@@ -151,10 +156,12 @@ export class Delivery {
   }
 
   #open(): ClientRequest | undefined {
-    const { caller, head, target, exception, prepared } = this.#dispatch;
+    const { caller, head, target, exception, prepared, isJudged } = this.#dispatch;
     const headers = ["Host", head.authority, ...this.#headers];
     if (head.framing === "chunked") headers.push("Transfer-Encoding", "chunked");
     if (this.#isUpgrade) headers.push("Connection", "Upgrade", "Upgrade", "websocket");
+    // SECURITY: a server that answers without reading a body takes what it did not read for the next request.
+    else if (isJudged && head.framing !== "none") headers.push("Connection", "close");
     try {
       return httpRequest({
         agent: caller.upstreams.agent({ ...target, exception }),
@@ -191,7 +198,7 @@ export class Delivery {
 
   #sendBody(upstream: ClientRequest): void {
     upstream.flushHeaders();
-    const { request, prepared } = this.#dispatch;
+    const { request, prepared, head } = this.#dispatch;
     const timer = this.#watchBody();
     const source = this.#bodySource(prepared.body);
     pump(source, upstream, (bytes) => {
@@ -200,6 +207,7 @@ export class Delivery {
     });
     source.on("end", () => {
       clearTimeout(timer);
+      if (!hasArrivedWhole(request, head, this.bytesOut)) return this.#brokeOff();
       // SECURITY: nobody looks for placeholders in trailers, so they end here wherever somebody would have to.
       const isLookedAt = prepared.body !== undefined || prepared.outcome === "inject";
       const trailers = isLookedAt ? [] : trailerFields(request.rawTrailers);
@@ -231,6 +239,7 @@ export class Delivery {
       onHeld: (held) => {
         clearTimeout(timer);
         this.#held = held;
+        if (!hasArrivedWhole(request, head, held.bytes.length)) return this.#brokeOff();
         send(held.bytes);
       },
       onProblem: (problem) => this.#events.onFailure(notHeld(problem)),
@@ -239,6 +248,12 @@ export class Delivery {
       clearTimeout(timer);
       giveUp();
     };
+  }
+
+  /** SECURITY: the end of a body that broke off is never written, or the server would take the beginning for all. */
+  #brokeOff(): void {
+    this.cancel();
+    this.#events.onBrokenOff();
   }
 
   #receive(answer: IncomingMessage): void {
@@ -269,13 +284,15 @@ export class Delivery {
   }
 
   #finish(answer: IncomingMessage): void {
-    const { response, request, head } = this.#dispatch;
+    const { response, request } = this.#dispatch;
     const trailers = guardedTrailers(answer, this.#guard);
     if (trailers.length > 0) response.addTrailers(toHttp2Headers(trailers));
     this.#events.onAnswered();
     response.end();
     // The server answered before it had read everything: the rest has no reader, so the connection ends with it.
-    if (head.framing !== "none" && !request.readableEnded) request.resume();
+    if (this.#upstream?.writableEnded === true) return;
+    this.#upstream?.destroy();
+    request.resume();
   }
 
   #hint(status: number, rawHeaders: readonly string[]): void {
@@ -329,6 +346,9 @@ export class Delivery {
     this.#events.onFailure({ reason: failureReason(error), detail });
   }
 }
+
+/** Those that a server may get twice without doing more than once. */
+const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 
 /** SECURITY: a failure of the scan that is not one of ours has no words for the program, and ends the request too. */
 function misplaced(error: unknown): Failure {

@@ -131,11 +131,13 @@ export class Exchange {
         target: this.#target!,
         exception: this.#settled?.exception,
         prepared,
+        isJudged: this.#settled?.mustInspect !== false || prepared.outcome === "inject",
         limits: this.#limits,
       },
       {
         onAnswered: () => this.#record(),
         onFailure: (failure) => this.#fail(failure),
+        onBrokenOff: () => this.#abort(),
         onUpgradeEnd: (failure) => {
           this.#record(failure?.reason);
           this.#over();

@@ -18,6 +18,8 @@ export interface RequestHead {
   /** Name, value, name, value; without Host and without hop-by-hop headers. */
   readonly headers: readonly string[];
   readonly framing: "none" | "length" | "chunked";
+  /** How long the body is, where the head says so. */
+  readonly bodyBytes: number | undefined;
   readonly upgrade: string | undefined;
 }
 
@@ -48,9 +50,9 @@ export function readRequestHead(request: InboundRequest): RequestHead | HeadProb
   if (!methodToken.test(method)) return "malformed";
   if (refusedMethods.has(method)) return "wrong_method";
   if (target.length === 0 || target.length > maxTarget || !targetBytes.test(target)) return "malformed";
-  return request.httpVersionMajor === 2
-    ? readHttp2(request, method, target)
-    : readHttp1(request, method, target);
+  // SECURITY: not by the version that is written in the request: HTTP/1.1 can say "HTTP/2.0", and has other framings.
+  if ("stream" in request) return readHttp2(request, method, target);
+  return request.httpVersionMajor === 1 ? readHttp1(request, method, target) : "malformed";
 }
 
 function readHttp1(
@@ -60,6 +62,7 @@ function readHttp1(
 ): RequestHead | "malformed" {
   let authority: string | undefined;
   let framing: RequestHead["framing"] = "none";
+  let bodyBytes: number | undefined;
   let upgrade: string | undefined;
   const named = connectionNamed(rawHeaders);
   const headers: string[] = [];
@@ -74,18 +77,20 @@ function readHttp1(
       // SECURITY: two framings are how one request is smuggled inside another.
       if (framing !== "none") return "malformed";
       if (name === "content-length") {
-        if (!/^\d{1,15}$/.test(value)) return "malformed";
+        bodyBytes = readLength(value);
+        if (bodyBytes === undefined) return "malformed";
         framing = "length";
         headers.push(rawHeaders[i]!, value);
       } else {
         if (value.toLowerCase() !== "chunked") return "malformed";
         framing = "chunked";
       }
-    } else if (name === "upgrade") upgrade = value.toLowerCase();
+    } else if (looksLikeFraming(name)) return "malformed";
+    else if (name === "upgrade") upgrade = value.toLowerCase();
     else if (!connectionHeaders.has(name) && named?.has(name) !== true) headers.push(rawHeaders[i]!, value);
   }
   if (authority === undefined) return "malformed";
-  return { method, target, authority, headers, framing, upgrade };
+  return { method, target, authority, headers, framing, bodyBytes, upgrade };
 }
 
 /**
@@ -111,31 +116,64 @@ function connectionNamed(rawHeaders: readonly string[]): Set<string> | undefined
   return named;
 }
 
-function readHttp2(request: InboundRequest, method: string, target: string): RequestHead | "malformed" {
+function readHttp2(request: Http2ServerRequest, method: string, target: string): RequestHead | "malformed" {
   const { rawHeaders } = request;
   let authority: string | undefined;
-  let hasLength = false;
+  let bodyBytes: number | undefined;
   const cookies: string[] = [];
   const headers: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     const value = rawHeaders[i + 1]!;
+    // SECURITY: the HTTP/2 library refuses these as well; a line end in one would be a header or a request of its own.
+    if (!http2Name.test(name) || lineEnds.test(value) || looksLikeFraming(name)) return "malformed";
     if (name === ":authority" || name === "host") {
       if (authority !== undefined && authority !== value) return "malformed";
       authority = value;
     } else if (name.startsWith(":")) continue;
     else if (name === "cookie") cookies.push(value);
+    else if (notInHttp2.has(name)) return "malformed";
     else if (!connectionHeaders.has(name)) {
-      if (name === "content-length") hasLength = true;
+      if (name === "content-length") {
+        const isSecond = bodyBytes !== undefined;
+        bodyBytes = readLength(value);
+        if (bodyBytes === undefined || isSecond) return "malformed";
+      }
       headers.push(name, value);
     }
   }
   if (authority === undefined) return "malformed";
   // HTTP/2 splits cookies; HTTP/1.1 knows only one Cookie header.
   if (cookies.length > 0) headers.push("cookie", cookies.join("; "));
-  const isEmpty = "stream" in request && request.stream.endAfterHeaders;
-  const framing = isEmpty ? "none" : hasLength ? "length" : "chunked";
-  return { method, target, authority, headers, framing, upgrade: undefined };
+  const isEmpty = request.stream.endAfterHeaders;
+  // SECURITY: sent on, a length without a body would make the server wait for the next request as that body.
+  if (isEmpty && (bodyBytes ?? 0) > 0) return "malformed";
+  const framing = isEmpty ? "none" : bodyBytes === undefined ? "chunked" : "length";
+  return { method, target, authority, headers, framing, bodyBytes, upgrade: undefined };
+}
+
+const http2Name = /^(:(method|scheme|path|authority)|[!#$%&'*+\-.^_`|~\da-z]+)$/;
+// eslint-disable-next-line no-control-regex
+const lineEnds = /[\r\n\0]/;
+const notInHttp2 = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+
+const readLength = (value: string): number | undefined =>
+  /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+
+/** SECURITY: some servers read "Content_Length" as the header that says where the body ends. */
+const looksLikeFraming = (name: string): boolean =>
+  name.includes("_") && framingNames.has(name.replaceAll("_", "-"));
+const framingNames = new Set(["content-length", "transfer-encoding", "host", "connection"]);
+
+/**
+ * Whether a body that has ended arrived whole. SECURITY: HTTP/2 tells a stream that was reset as one that has ended,
+ * also one that was reset "without error". Only a stream that is still open at that moment was ended by the program.
+ */
+export function hasArrivedWhole(request: InboundRequest, head: RequestHead, bytes: number): boolean {
+  if (head.bodyBytes !== undefined && head.bodyBytes !== bytes) return false;
+  if (!("stream" in request)) return request.complete;
+  const { closed, destroyed, aborted } = request.stream;
+  return !closed && !destroyed && !aborted;
 }
 
 /** An answer's head as the program gets it. */

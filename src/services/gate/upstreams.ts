@@ -2,11 +2,12 @@
  * Connections from the gate to servers that are read, kept for the next request of the same box to the same name.
  * No other box ever gets one, and a server must prove its name with a certificate the host trusts.
  */
-import { Agent, type ClientRequestArgs } from "node:http";
+import type { Agent } from "node:http";
 import { type SecureContext, type TLSSocket, connect as connectTls } from "node:tls";
 import type { Duplex } from "node:stream";
 import { messageOf } from "../../base/errors.ts";
 import type { AddressException } from "../../contract/network/policy.ts";
+import { ReusingAgent } from "../../host/sockets/reusing-agent.ts";
 import { type Dial, dialFailure } from "./dialer.ts";
 import type { GateLimits } from "./limits.ts";
 
@@ -60,7 +61,7 @@ export class Upstreams {
   }
 }
 
-class OriginAgent extends Agent {
+class OriginAgent extends ReusingAgent {
   readonly #origin: Origin;
   readonly #dial: Dial;
   readonly #limits: GateLimits;
@@ -69,11 +70,9 @@ class OriginAgent extends Agent {
 
   constructor(origin: Origin, { dial, limits }: UpstreamsOptions, context: SecureContext) {
     super({
-      keepAlive: true,
       maxSockets: maxPerOrigin,
       maxFreeSockets: limits.upstreamIdleConnections,
       timeout: limits.upstreamIdleMs,
-      scheduling: "lifo",
     });
     this.#origin = origin;
     this.#dial = dial;
@@ -81,36 +80,7 @@ class OriginAgent extends Agent {
     this.#context = context;
   }
 
-  get isUnused(): boolean {
-    return Object.keys(this.sockets).length + Object.keys(this.freeSockets).length === 0;
-  }
-
-  closeIdle(): void {
-    for (const sockets of Object.values(this.freeSockets)) {
-      for (const socket of sockets ?? []) socket.destroy();
-    }
-    // What is in use is closed when its request is over.
-    this.maxFreeSockets = 0;
-  }
-
-  /** All connections of this agent go to one place, so none needs a name to be told apart. */
-  override getName(): string {
-    return "";
-  }
-
-  override createConnection(
-    _options: ClientRequestArgs,
-    callback?: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
-    const deliver = callback as (error: Error | null, stream?: Duplex) => void;
-    this.#open().then(
-      (socket) => deliver(null, socket),
-      (error: Error) => deliver(error),
-    );
-    return undefined;
-  }
-
-  async #open(): Promise<Duplex> {
+  protected override async open(): Promise<Duplex> {
     const socket = await this.#dial(this.#origin);
     socket.allowHalfOpen = false;
     if (this.#origin.scheme === "http") return socket;

@@ -2,12 +2,12 @@
  * Connections to one model provider, kept for the next request. HTTPS proves its name with a certificate the host
  * trusts; plain HTTP is only used where the provider's own URL says so (inference on this machine or network).
  */
-import { Agent, type ClientRequestArgs } from "node:http";
 import { type Socket, connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type SecureContext, connect as connectTls } from "node:tls";
 import { AgentBoxError } from "../../base/errors.ts";
 import { openTunnel } from "../../host/proxy-tunnel.ts";
+import { ReusingAgent } from "../../host/sockets/reusing-agent.ts";
 import type { ModelLimits } from "./limits.ts";
 
 export interface AgentOptions {
@@ -27,35 +27,26 @@ export class ConnectFailure extends AgentBoxError {
   }
 }
 
-export class OriginAgent extends Agent {
+export class OriginAgent extends ReusingAgent {
   readonly #url: URL;
   readonly #options: AgentOptions;
   #session: Buffer | undefined;
 
   constructor(url: URL, options: AgentOptions) {
-    super({ keepAlive: true, timeout: options.limits.keepAliveMs, maxFreeSockets: 64, scheduling: "lifo" });
+    super({ timeout: options.limits.keepAliveMs, maxFreeSockets: 64 });
     this.#url = url;
     this.#options = options;
   }
 
-  /** All connections of this agent go to one place, so none needs a name to be told apart. */
-  override getName(): string {
-    return "";
+  protected override async open(): Promise<Duplex> {
+    try {
+      return await this.#connect();
+    } catch (error) {
+      throw new ConnectFailure(error);
+    }
   }
 
-  override createConnection(
-    _options: ClientRequestArgs,
-    callback?: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
-    const deliver = callback as (error: Error | null, stream?: Duplex) => void;
-    this.#open().then(
-      (socket) => deliver(null, socket),
-      (error: unknown) => deliver(new ConnectFailure(error)),
-    );
-    return undefined;
-  }
-
-  async #open(): Promise<Duplex> {
+  async #connect(): Promise<Duplex> {
     const { limits, trust, proxy } = this.#options;
     const isSecure = this.#url.protocol === "https:";
     const host = this.#url.hostname.replace(/^\[|\]$/g, "");
