@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../base/errors.ts";
+import { plainText } from "./terminal/plain-lines.ts";
 import type { Screen } from "./render/screen.ts";
 
 /** Asks on stderr, so that stdout stays data. No answer (end of input) is undefined. */
@@ -8,7 +9,7 @@ async function ask(screen: Screen, question: string): Promise<string | undefined
   const ended = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
   lines.once("SIGINT", () => lines.close());
   try {
-    return (await Promise.race([lines.question(question), ended]))?.trim();
+    return (await Promise.race([lines.question(plainText(question)), ended]))?.trim();
   } finally {
     lines.close();
   }

@@ -10,6 +10,7 @@ import { inheritedEnv, readHostVariable } from "../host/env.ts";
 import { readBounded } from "../host/read-bounded.ts";
 import { run } from "../host/run.ts";
 import type { CommandContext } from "./command.ts";
+import { plainText } from "./terminal/plain-lines.ts";
 import type { Screen } from "./render/screen.ts";
 
 const commandTimeoutMs = 60_000;
@@ -107,7 +108,7 @@ async function promptHidden(screen: Screen, question: string): Promise<string> {
   const { stdin, stderr } = screen.streams;
   const { createInterface } = await import("node:readline");
   const { Writable } = await import("node:stream");
-  stderr.write(question);
+  stderr.write(plainText(question));
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: silent, terminal: true, historySize: 0 });
   try {

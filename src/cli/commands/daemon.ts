@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { formatDuration } from "../../base/duration.ts";
 import { AgentBoxError } from "../../base/errors.ts";
@@ -9,6 +9,7 @@ import type { CommandContext, RunCommand } from "../command.ts";
 import { findDaemon } from "../connect.ts";
 import { withProgress } from "../render/progress.ts";
 import { plural } from "../render/table.ts";
+import { showLog } from "../terminal/show-log.ts";
 
 const goneWithinMs = 30_000;
 
@@ -89,12 +90,16 @@ async function logs({ args, screen, env }: CommandContext): Promise<number> {
   const lines = text.split("\n").slice(0, -1);
   const shown = tail === undefined ? lines : tail === 0 ? [] : lines.slice(-tail);
   if (shown.length > 0) screen.print(shown.join("\n"));
-  while (args.isSet("follow")) {
+  if (args.isSet("follow")) await showLog(screen, follow(log));
+  return 0;
+}
+
+async function* follow(log: FileHandle): AsyncGenerator<Uint8Array> {
+  for (;;) {
     const { bytesRead, buffer } = await log.read(Buffer.alloc(65_536));
-    if (bytesRead > 0) screen.streams.stdout.write(buffer.subarray(0, bytesRead));
+    if (bytesRead > 0) yield buffer.subarray(0, bytesRead);
     else await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  return 0;
 }
 
 /** `daemon run`, in the foreground, is main's. */

@@ -11,6 +11,7 @@ import { attachSession } from "../terminal/attach-session.ts";
 import { findResumable, isEphemeral, runTask } from "./run-agent.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
 import { runCommand } from "../terminal/run-command.ts";
+import { showLog } from "../terminal/show-log.ts";
 
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
@@ -102,7 +103,7 @@ async function watch(context: CommandContext, client: Client, box: string): Prom
 }
 
 async function replay(context: CommandContext, client: Client, box: string): Promise<number> {
-  for await (const chunk of await client.logs(box, {})) context.screen.streams.stdout.write(chunk);
+  await showLog(context.screen, await client.logs(box, {}));
   const { box: ended } = await client.getBox(box);
   await finish(context, client, box, context.args);
   return ended.state.phase === "stopped" ? (ended.state.exitCode ?? 0) : 0;

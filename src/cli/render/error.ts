@@ -1,5 +1,5 @@
 import { type ErrorBody, AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
-import { printable } from "../../base/printable.ts";
+import { printable, printableJson } from "../../base/printable.ts";
 import type { Screen } from "./screen.ts";
 
 interface ShownFinding {
@@ -24,7 +24,7 @@ export function showError(screen: Screen, thrown: unknown): void {
   const error = toAgentBoxError(thrown);
   const body = error.toBody();
   if (screen.isJson) {
-    screen.note(JSON.stringify(body));
+    screen.note(printableJson(body));
     return;
   }
   const { red, bold, dim } = screen.errorStyle;

@@ -1,3 +1,4 @@
+import { plainText } from "../terminal/plain-lines.ts";
 import type { Screen } from "./screen.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -13,7 +14,7 @@ export async function withProgress<T>(
   task: () => Promise<T>,
 ): Promise<T> {
   if (screen.isJson) return task();
-  const say = typeof text === "string" ? () => text : text;
+  const say = () => plainText(typeof text === "string" ? text : text());
   const { stderr } = screen.streams;
   let frame = 0;
   let ticking: NodeJS.Timeout | undefined;

@@ -1,3 +1,5 @@
+import { printableJson } from "../../base/printable.ts";
+import { plainText } from "../terminal/plain-lines.ts";
 import type { Style } from "./style.ts";
 import { createStyle } from "./style.ts";
 
@@ -42,23 +44,29 @@ export class Screen {
     return { cols: clampSize(columns, 80), rows: clampSize(rows, 24) };
   }
 
+  /**
+   * SECURITY: texts quote names and messages of boxes and repositories. Each is made printable where it is quoted; what
+   * was forgotten there can colour a terminal, and do nothing else to it.
+   */
   print(text: string): void {
-    this.streams.stdout.write(`${text}\n`);
+    const { stdout } = this.streams;
+    stdout.write(`${stdout.isTTY ? plainText(text) : text}\n`);
   }
 
   /** Data for programs: one document, indented for the person who looks at it. */
   printJson(value: unknown): void {
-    this.print(JSON.stringify(value, null, 2));
+    this.print(printableJson(value, 2));
   }
 
   /** One line of a stream of documents. */
   printJsonLine(value: unknown): void {
-    this.print(JSON.stringify(value));
+    this.print(printableJson(value));
   }
 
   /** A word to the person, never data. */
   note(text: string): void {
-    this.streams.stderr.write(`${text}\n`);
+    const { stderr } = this.streams;
+    stderr.write(`${stderr.isTTY ? plainText(text) : text}\n`);
   }
 }
 

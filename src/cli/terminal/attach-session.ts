@@ -33,14 +33,14 @@ export async function attachSession(
   );
   try {
     if (!isTyping) {
-      showOutput(stream, screen);
+      using _shown = showOutput(stream, screen);
       screen.onClosedOutput = () => stream.close();
       return await ended;
     }
     using terminal = openRawTerminal(screen);
     using _bell = ringOnQuestions(client, screen, options.box);
     if (!options.isNew) screen.streams.stdout.write(blankScreen(screen.size.rows));
-    showOutput(stream, screen, (chunk) => terminal.guard.push(chunk));
+    using _shown = showOutput(stream, screen, terminal.guard);
     screen.onClosedOutput = () => stream.close();
     terminal.onResize((size) => stream.sendText(JSON.stringify({ type: "resize", ...size })));
     const detached = new Promise<AttachOutcome>((resolve) => {

@@ -2,6 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { Stream } from "../../client/index.ts";
 import type { StreamAnswer } from "../../contract/api/schemas.ts";
 import type { Screen } from "../render/screen.ts";
+import { TerminalGuard } from "./guard.ts";
 
 type Exit = Extract<StreamAnswer, { type: "exit" }>;
 
@@ -43,13 +44,18 @@ export function waitForEnding(
   });
 }
 
-/** Writes what comes to stdout and stderr; a slow reader slows the box down instead of filling our memory. */
-export function showOutput(
-  stream: Stream,
-  screen: Screen,
-  filter: (chunk: Uint8Array) => Uint8Array = (chunk) => chunk,
-): void {
+/**
+ * Writes what comes to stdout and stderr; a slow reader slows the box down instead of filling our memory. A program or
+ * a file gets every byte.
+ *
+ * SECURITY: a terminal gets what passes a guard, also when the command in the box has none: its input may be a pipe
+ * while its output goes to the person's screen. Each stream has its own, and no sequence can be made of both.
+ */
+export function showOutput(stream: Stream, screen: Screen, guard?: TerminalGuard): Disposable {
   let isClosed = false;
+  const { stdout, stderr } = screen.streams;
+  const own = new Map<NodeJS.WriteStream, TerminalGuard>();
+  for (const target of [stdout, stderr]) if (!guard && target.isTTY) own.set(target, new TerminalGuard());
   screen.onClosedOutput = () => {
     if (isClosed) return;
     isClosed = true;
@@ -59,12 +65,18 @@ export function showOutput(
     setTimeout(() => stream.close(), 2_000);
   };
   stream.onData((chunk, channel) => {
-    const target = channel === 2 ? screen.streams.stderr : screen.streams.stdout;
+    const target = channel === 2 ? stderr : stdout;
     if (isClosed && channel !== 2) return;
-    if (target.write(filter(chunk))) return;
+    const passed = (guard ?? own.get(target))?.push(chunk) ?? chunk;
+    if (passed.length === 0 || target.write(passed)) return;
     stream.pause();
     target.once("drain", () => stream.resume());
   });
+  return {
+    [Symbol.dispose]() {
+      for (const [target, each] of own) if (each.hasChanged) target.write(each.undo());
+    },
+  };
 }
 
 /** Passes stdin on with back pressure, and says when it has ended. */

@@ -1,111 +1,180 @@
+import {
+  allowedCsi,
+  allowedEscape,
+  allowedOsc,
+  closedLink,
+  endOfFrequent,
+  isAllowedControl,
+  type AllowedCsi,
+} from "./allowed-sequences.ts";
+import { TerminalParser } from "./parser.ts";
+
+const alternateScreens = new Set(["47", "1047", "1049"]);
+const shiftOut = 0x0e;
+/** What draws, moves and asks, and leaves nothing that would have to be undone. */
+const passing = new Set([..."@ABCDEFGILMPSTXZ`abdeHfJKmsun"]);
+/** Not a state but an act: the cursor goes to where it was saved. */
+const savedCursor = "1048";
+/** More of them than a program nests; a box could fill the terminal's memory with them. */
+const maxKeyModes = 16;
+
 /**
- * SECURITY: what a box prints reaches the person's own terminal. Some sequences act outside the screen: OSC 52
- * writes the clipboard, APC makes a terminal read host files (kitty graphics), DCS smuggles more through tmux.
- * Everything that draws passes; strings that are not on the short list of harmless ones are dropped.
+ * SECURITY: what a box prints reaches the person's own terminal. It is read as a terminal reads it, and written anew
+ * from what was read and is allowed. What the box leaves behind is known, so that it can be undone.
  */
-const harmlessOsc = /^(?:0|1|2|4|8|10|11|12|104|110|111|112|133)(?:;|$)/;
-const maxKeptBytes = 8_192;
-
-const ESC = 0x1b;
-/** Introducers of OSC, DCS, SOS, PM and APC, after ESC. */
-const introducers = new Set([0x5d, 0x50, 0x58, 0x5e, 0x5f]);
-/** The same as single characters, the way they look in UTF-8 after 0xC2. */
-const shortIntroducers = new Set([0x9d, 0x90, 0x98, 0x9e, 0x9f]);
-const suspicious = /\u001b[\]PX^_]|\u00c2[\u0090\u0098\u009d\u009e\u009f]|\u001b$|\u00c2$/;
-
 export class TerminalGuard {
-  /** Bytes of a string sequence so far; undefined outside of one. */
-  #string: number[] | undefined;
-  #isDropped = false;
-  /** An ESC or 0xC2 at the end of a chunk, whose meaning depends on the next byte. */
-  #held: number | undefined;
+  readonly #parser = new TerminalParser({
+    skip: (bytes, at) => endOfFrequent(bytes, at),
+    text: (run) => this.#add(run),
+    control: (code) => isAllowedControl(code) && this.#change(String.fromCharCode(code), code === shiftOut),
+    escape: (intermediates, final) => this.#escape(intermediates, final),
+    csi: (sequence) => this.#csi(allowedCsi(sequence)),
+    osc: (body, isEndedByBell) => this.#osc(allowedOsc(body, isEndedByBell)),
+  });
+  /** All there is to write so far, as long as it is one run of the input: it need not be copied. */
+  #run: Uint8Array | undefined;
+  #buffer = Buffer.allocUnsafe(1024);
+  #length = 0;
   #isAlternate = false;
+  #hasChanged = false;
+  #hasLink = false;
+  #hasKeyReports = false;
+  #hasCursorStyle = false;
+  /** Private modes that are on, the other screen apart. */
+  readonly #modes = new Set<string>();
+  /** How many ways to report keys the box has put on the stack, which each screen has its own of. */
+  #keyModes = { main: 0, alternate: 0 };
 
-  /** Whether the screen is the alternate one now, so that leaving can undo it. */
+  /** Whether the screen is the alternate one now. */
   get isAlternate(): boolean {
     return this.#isAlternate;
   }
 
   push(chunk: Uint8Array): Uint8Array {
-    const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    const text = buffer.toString("latin1");
-    this.#watchScreen(text);
-    if (this.#string === undefined && this.#held === undefined && !suspicious.test(text)) return chunk;
-    return this.#filter(buffer);
+    this.#run = undefined;
+    this.#length = 0;
+    this.#parser.push(chunk);
+    if (this.#run) return this.#run;
+    return Uint8Array.prototype.slice.call(this.#buffer, 0, this.#length);
   }
 
-  #watchScreen(text: string): void {
-    const on = Math.max(
-      text.lastIndexOf("\u001b[?1049h"),
-      text.lastIndexOf("\u001b[?47h"),
-      text.lastIndexOf("\u001b[?1047h"),
-    );
-    const off = Math.max(
-      text.lastIndexOf("\u001b[?1049l"),
-      text.lastIndexOf("\u001b[?47l"),
-      text.lastIndexOf("\u001b[?1047l"),
-    );
-    if (on !== off) this.#isAlternate = on > off;
+  /** Whether anything but colours and the cursor's place is to be undone. */
+  get hasChanged(): boolean {
+    return this.#hasChanged;
   }
 
-  #filter(buffer: Buffer): Uint8Array {
-    const out: number[] = [];
-    for (const byte of buffer) {
-      const before = this.#held;
-      this.#held = undefined;
-      if (this.#string !== undefined) this.#inString(byte, before, out);
-      else if (before !== undefined) this.#afterHeld(byte, before, out);
-      else if (byte === ESC || byte === 0xc2) this.#held = byte;
-      else out.push(byte);
-    }
-    return Uint8Array.from(out);
+  /** Undoes what the session has left behind, so that the person's shell has its terminal as it was. */
+  undo(): string {
+    const modes = [...this.#modes].map((mode) => `\u001b[?${mode}l`).join("");
+    const text =
+      this.#poppedKeyModes() +
+      (this.#isAlternate ? "\u001b[?1049l" : "") +
+      this.#poppedKeyModes("main") +
+      modes +
+      (this.#hasLink ? closedLink : "") +
+      (this.#hasKeyReports ? "\u001b[>4m" : "") +
+      (this.#hasCursorStyle ? "\u001b[0 q" : "") +
+      resetSequence;
+    this.#modes.clear();
+    this.#keyModes = { main: 0, alternate: 0 };
+    this.#isAlternate = this.#hasLink = this.#hasKeyReports = this.#hasCursorStyle = false;
+    this.#hasChanged = false;
+    return text;
   }
 
-  #afterHeld(byte: number, before: number, out: number[]): void {
-    const opens = before === ESC ? introducers.has(byte) : shortIntroducers.has(byte);
-    if (opens) {
-      const isOsc = byte === 0x5d || byte === 0x9d;
-      this.#string = [before, byte];
-      this.#isDropped = !isOsc;
-    } else if (byte === ESC) {
-      out.push(before);
-      this.#held = byte;
-    } else out.push(before, byte);
+  get #screen(): "main" | "alternate" {
+    return this.#isAlternate ? "alternate" : "main";
   }
 
-  #inString(byte: number, before: number | undefined, out: number[]): void {
-    const kept = this.#string!;
-    const isEnd =
-      byte === 0x07 ||
-      (before === ESC && byte === 0x5c) ||
-      (before === 0xc2 && byte === 0x9c) ||
-      byte === 0x18 ||
-      byte === 0x1a;
-    if (before !== undefined) kept.push(before);
-    if (!isEnd && before === ESC && byte !== ESC) {
-      // Any other escape ends the string as well; what follows is a sequence of its own.
-      this.#string = undefined;
-      this.#afterHeld(byte, ESC, out);
+  #poppedKeyModes(screen = this.#screen): string {
+    const count = this.#keyModes[screen];
+    this.#keyModes[screen] = 0;
+    return count === 0 ? "" : `\u001b[<${count}u`;
+  }
+
+  #add(run: Uint8Array): void {
+    if (this.#run === undefined && this.#length === 0) {
+      this.#run = run;
       return;
     }
-    if (!isEnd && (byte === ESC || byte === 0xc2)) this.#held = byte;
-    else kept.push(byte);
-    if (kept.length > maxKeptBytes) {
-      this.#isDropped = true;
-      kept.length = 2;
+    this.#makeRoom(run.length);
+    this.#buffer.set(run, this.#length);
+    this.#length += run.length;
+  }
+
+  #write(text: string): void {
+    this.#makeRoom(text.length);
+    this.#length += this.#buffer.write(text, this.#length, "latin1");
+  }
+
+  #change(text: string, isLasting: boolean): void {
+    this.#hasChanged ||= isLasting;
+    this.#write(text);
+  }
+
+  #makeRoom(size: number): void {
+    const first = this.#run;
+    this.#run = undefined;
+    const needed = this.#length + size + (first?.length ?? 0);
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(2 * needed);
+      this.#buffer.copy(larger, 0, 0, this.#length);
+      this.#buffer = larger;
     }
-    if (!isEnd) return;
-    this.#string = undefined;
-    const body = String.fromCharCode(...kept.slice(2, 16));
-    if (!this.#isDropped && harmlessOsc.test(body.replace(/[\u0007\u001b].*$/s, "")))
-      for (const each of kept) out.push(each);
+    if (!first) return;
+    this.#buffer.set(first);
+    this.#length = first.length;
+  }
+
+  #escape(intermediates: string, final: string): void {
+    // A full reset would also forget what is the person's: scrollback, title, palette, their shell's key mode.
+    if (intermediates === "" && final === "c") this.#write(`${this.undo()}\u001b[H\u001b[2J`);
+    const text = allowedEscape(intermediates, final);
+    if (text !== undefined) this.#change(text, true);
+  }
+
+  #osc(text: string | undefined): void {
+    if (text === undefined) return;
+    if (text.startsWith("\u001b]8;")) this.#hasLink = text !== closedLink;
+    this.#change(text, true);
+  }
+
+  #csi(sequence: AllowedCsi | undefined): void {
+    if (!sequence) return;
+    const { kind, params } = sequence;
+    if (kind === "?h" || kind === "?l") this.#setModes(params.split(";"), kind === "?h");
+    else if (kind === ">m") this.#hasKeyReports = true;
+    else if (kind === " q") this.#hasCursorStyle = true;
+    else if (kind === "<u") return this.#popKeyModes(params);
+    else if (kind === ">u" && this.#keyModes[this.#screen] === maxKeyModes) return;
+    else if (kind === ">u") this.#keyModes[this.#screen] += 1;
+    // The lowest entry is the person's shell's.
+    else if (kind === "=u" && this.#keyModes[this.#screen] === 0) return;
+    this.#change(sequence.text, !passing.has(kind));
+  }
+
+  #setModes(given: readonly string[], isOn: boolean): void {
+    for (const mode of given) {
+      if (alternateScreens.has(mode)) this.#isAlternate = isOn;
+      else if (mode === savedCursor) continue;
+      else if (isOn) this.#modes.add(mode);
+      else this.#modes.delete(mode);
+    }
+  }
+
+  /** Not more than the box has put there itself: below are those of the person's shell. */
+  #popKeyModes(params: string): void {
+    const count = Math.min(Number(params || 1), this.#keyModes[this.#screen]);
+    if (count === 0) return;
+    this.#keyModes[this.#screen] -= count;
+    this.#write(`\u001b[<${count}u`);
   }
 }
 
-/** Undoes what a session may have left behind: colours, hidden cursor, mouse reports, bracketed paste, key modes. */
-export const resetSequence = (isAlternate: boolean): string =>
-  `${isAlternate ? "\u001b[?1049l" : ""}\u001b[0m\u001b[?25h\u001b[?7h\u001b[?1l\u001b>` +
-  "\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1004l\u001b[?1006l\u001b[?2004l\u001b[?2026l\u001b7\u001b[r\u001b8\u001b[<u";
+/** What is undone in any case: colours, alphabets, hidden cursor, mouse reports, pastes, insertion, scroll region. */
+const resetSequence =
+  "\u001b[0m\u000f\u001b(B\u001b)B\u001b[4l\u001b[?25h\u001b[?7h\u001b[?1l\u001b>" +
+  "\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1004l\u001b[?1006l\u001b[?2004l\u001b[?2026l\u001b7\u001b[r\u001b8";
 
 /** Room for a screen that is about to be drawn: what the terminal shows moves into its scrollback. */
 export const blankScreen = (rows: number): string => `\u001b[${rows};1H${"\n".repeat(rows)}\u001b[H`;

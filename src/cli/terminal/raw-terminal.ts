@@ -1,5 +1,5 @@
 import type { Screen } from "../render/screen.ts";
-import { TerminalGuard, resetSequence } from "./guard.ts";
+import { TerminalGuard } from "./guard.ts";
 
 /** The person's terminal while it belongs to a session in a box. Closing it undoes everything. */
 export interface RawTerminal extends Disposable {
@@ -32,7 +32,7 @@ export function openRawTerminal(screen: Screen): RawTerminal {
       stdin.pause();
       // SECURITY: a session that ended or was left in the middle must not leave the person's terminal reporting the
       // mouse into their shell, or showing nothing of what they type next.
-      stdout.write(resetSequence(guard.isAlternate));
+      stdout.write(guard.undo());
     },
   };
 }

@@ -30,12 +30,12 @@ export async function runCommand(
     if (wantsTerminal && screen.streams.stdin.isTTY) {
       using terminal = openRawTerminal(screen);
       using _bell = ringOnQuestions(client, screen, box);
-      showOutput(stream, screen, (chunk) => terminal.guard.push(chunk));
+      using _shown = showOutput(stream, screen, terminal.guard);
       if (wantsInput) terminal.onTyped((typed) => void stream.sendData(typed));
       terminal.onResize((size) => stream.sendText(JSON.stringify({ type: "resize", ...size })));
       return await ending;
     }
-    showOutput(stream, screen);
+    using _shown = showOutput(stream, screen);
     using _input = wantsInput ? passInput(stream, screen.streams.stdin) : undefined;
     return await ending;
   } finally {
