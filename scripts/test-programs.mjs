@@ -24,6 +24,16 @@ const boxPrograms = {
   "dbus-run-session": "dbus",
 };
 
+/** A second terminal that judges what reaches a person's, and programs that draw. */
+const terminalPrograms = {
+  "vterm-dump": "libvterm-bin",
+  tmux: "tmux",
+  vim: "vim",
+  less: "less",
+  top: "procps",
+  htop: "htop",
+};
+
 /** The tool store installs from PyPI. */
 const toolStorePrograms = { python3: "python3", pip3: "python3-pip" };
 
@@ -52,6 +62,7 @@ export function programsFor(isWanted, isWhole) {
     always,
     ...(isWanted("programs") ? [toolStorePrograms] : []),
     ...(withBoxes ? [boxPrograms] : []),
+    ...(isWanted("system") ? [terminalPrograms] : []),
     ...(withBoxes && isWhole ? [enginePrograms, browserPrograms] : []),
   ];
 }

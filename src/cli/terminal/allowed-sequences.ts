@@ -39,8 +39,8 @@ const onlyModes: Rule = (given) => {
 };
 
 const rules = new Map<string, Rule>([
-  ...[..."@ABCDEFGILMPSXZ`abde"].map((final): [string, Rule] => [final, numbers(1)]),
-  ...[..."Hfr"].map((final): [string, Rule] => [final, numbers(2)]),
+  ..."@ABCDEFGILMPSXZ`abde".split("").map((final): [string, Rule] => [final, numbers(1)]),
+  ..."Hfr".split("").map((final): [string, Rule] => [final, numbers(2)]),
   // With more numbers it makes the terminal wait for the program while the mouse moves.
   ["T", (given) => (given.length === 1 ? clamped(given[0]!) : undefined)],
   ["J", oneOf("", "0", "1", "2", "3")],
@@ -127,8 +127,8 @@ export function endOfFrequent(bytes: Uint8Array, from: number, isColourOnly = fa
   return 0;
 }
 
-const plainEscapes = new Set([..."78=>DEHM"]);
-const characterSets = new Set([..."0AB"]);
+const plainEscapes = new Set("78=>DEHM".split(""));
+const characterSets = new Set("0AB".split(""));
 
 export function allowedEscape(intermediates: string, final: string): string | undefined {
   const isAllowed =

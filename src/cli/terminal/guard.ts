@@ -12,7 +12,7 @@ import { TerminalParser } from "./parser.ts";
 const alternateScreens = new Set(["47", "1047", "1049"]);
 const shiftOut = 0x0e;
 /** What draws, moves and asks, and leaves nothing that would have to be undone. */
-const passing = new Set([..."@ABCDEFGILMPSTXZ`abdeHfJKmsun"]);
+const passing = new Set("@ABCDEFGILMPSTXZ`abdeHfJKmsun".split(""));
 /** Not a state but an act: the cursor goes to where it was saved. */
 const savedCursor = "1048";
 /** More of them than a program nests; a box could fill the terminal's memory with them. */

@@ -28,6 +28,16 @@ const scrollbackLines = 5000;
 const smallestFont = 4;
 const usualSize: Size = { cols: 80, rows: 24 };
 const maxTitle = 120;
+const mostRepeats = 10_000;
+
+/**
+ * SECURITY: xterm scrolls, and puts in and takes out lines, as often as it is told, one by one: with a number that a
+ * box chooses the page would stand still for hours.
+ */
+function refuseEndlessWork(terminal: Terminal): void {
+  for (const final of ["L", "M", "S", "T", "Z", "I"])
+    terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > mostRepeats);
+}
 
 /** xterm in a place of the page, with everything switched off that a box could use to act outside of it. */
 export class TerminalScreen {
@@ -60,6 +70,7 @@ export class TerminalScreen {
     const draws = (renderer: string) => void (host.dataset["renderer"] = renderer);
     chooseRenderer(this.terminal, { isCompact }, draws);
     onPersonInput(this.terminal, events);
+    refuseEndlessWork(this.terminal);
     this.terminal.onTitleChange((title) => events.title(title.slice(0, maxTitle)));
     this.terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event, events));
   }
