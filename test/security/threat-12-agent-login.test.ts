@@ -19,7 +19,7 @@ const look = `{ cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /proc/[0-9]*/fd/[0
 grep -rsa 'canary' /workspace /home/agent /run/agentbox /tmp /etc 2>/dev/null; env`;
 
 const body = `-H 'content-type: application/json' -d '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}'`;
-const claude = `curl -sS -i -m 10 ${body} -H 'anthropic-beta: own-1' http://${modelHost}/anthropic/v1/messages`;
+const claude = `curl -sS -i -m 10 ${body} -H 'anthropic-beta: effort-2025-11-24,own-1' http://${modelHost}/anthropic/v1/messages`;
 const chat = `curl -sS -i -m 10 ${body} http://${modelHost}/openai/v1/chat/completions`;
 
 onAgents("a login in the vault", { fixtures: [] }, (ground) => {
@@ -58,7 +58,7 @@ onAgents("a login in the vault", { fixtures: [] }, (ground) => {
     }
     expect(model.requests.at(-2)?.headers).toMatchObject({
       authorization: `Bearer ${accessToken}`,
-      "anthropic-beta": "own-1,oauth-2025-04-20",
+      "anthropic-beta": "effort-2025-11-24,oauth-2025-04-20",
     });
     expect(model.requests.at(-1)?.headers).toMatchObject({ authorization: `Bearer ${vaultKey}` });
 

@@ -40,7 +40,7 @@ function isForTheModel(path: readonly Step[], holder: Json): boolean {
   // What a tool was called with; the input of Responses is the conversation, and stands at the top.
   if (names.indexOf("input", 1) !== -1 || names.some((name) => opaque.has(name))) return true;
   const type = String(holder["type"]);
-  if (last === "source") return type === "search_result";
+  if (last === "source") return type === "search_result" || names.includes("citations");
   if (last === "url") return type === "web_search_result" || names.includes("citations");
   return last === "data" ? type === "redacted_thinking" || type === "text" : texts.has(last);
 }
