@@ -20,6 +20,12 @@ export const DangerKind = z.enum([
   "secret",
   "manifest",
   "path_trick",
+  /** A package that a list did not name before, or another under its name. */
+  "dependency",
+  /** Source that a compiler, a generator or an interpreter takes for an order. */
+  "code_directive",
+  /** Code in a form in which nobody reads its diff: copied, built or generated. */
+  "unreadable",
   /** May run: no rule knows it, and it is not known to do nothing by itself. */
   "unfamiliar",
 ]);

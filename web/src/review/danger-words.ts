@@ -20,6 +20,9 @@ export const dangerWords = {
   secret: "Secrets",
   manifest: "What boxes may do",
   path_trick: "Names that deceive",
+  dependency: "New packages",
+  code_directive: "Source that gives tools orders",
+  unreadable: "Code that nobody can read",
   unfamiliar: "Unfamiliar files that may run",
 } as const satisfies Record<DangerKind, string>;
 

@@ -2,10 +2,13 @@ import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import type { SecretFinding, SecretScan } from "../../../ports/secret-scan.ts";
 import { CollisionsWithRest, caseCollisions } from "./case-collisions.ts";
+import type { ContentRule } from "./content/content-rule.ts";
+import { contentRules } from "./content/index.ts";
 import { ContentBudget, type ContentReader } from "./content-budget.ts";
 import { dangerList } from "./danger-list.ts";
 import { dangerousNames } from "./dangerous-names.ts";
 import { fileModes, programContent } from "./file-modes.ts";
+import { foldedName } from "./fold-path.ts";
 import { gitSettings, hasGitSettings } from "./git-settings.ts";
 import { suspect } from "./hidden-character.ts";
 import { hiddenText } from "./hidden-text.ts";
@@ -70,6 +73,12 @@ const hasContent = ({ kind, newMode }: Change): boolean =>
 const hasOwnRules = ({ path, newMode }: Change): boolean =>
   newMode === "120000" || hasScripts(path) || namesSources(path) || hasGitSettings(path);
 
+/** The old content as far as a rule can compare with it: a file of another kind has none that it could read. */
+const previous = (rule: ContentRule, { path, oldPath }: Change, old: string | undefined) =>
+  oldPath === undefined || oldPath === path || foldedName(oldPath) === foldedName(path) || !rule.isByName
+    ? old
+    : undefined;
+
 /** The rules that look into files. */
 class Contents {
   readonly #input: DangerInput;
@@ -94,7 +103,9 @@ class Contents {
       return this.#unknown(change);
     }
     const findings = isSame ? [] : await this.#scan(change, text);
-    const isJudgedByOld = hasOwnRules(change) || findings.length > 0 || suspect.test(text);
+    const rules = change.isBinary ? [] : contentRules.filter((rule) => rule.mayFind(change.path, text));
+    const isJudgedByOld =
+      hasOwnRules(change) || findings.length > 0 || rules.length > 0 || suspect.test(text);
     const wasFile = change.oldMode.startsWith("100") && change.kind !== "copied";
     const old =
       wasFile && isJudgedByOld ? await this.#budget.readOld(this.#input.oldContent, change) : undefined;
@@ -103,6 +114,7 @@ class Contents {
       ...(isSame ? [] : programContent(change, text)),
       ...(isSame ? [] : hiddenText(change, old, text)),
       ...secrets(change, old, text, findings),
+      ...rules.flatMap((rule) => rule.find(change.path, previous(rule, change, old), text)),
     ];
   }
 
@@ -146,7 +158,10 @@ class Contents {
         ? [{ kind: "secret", path: changes[0].path, why: `${why}${andOthers(changes.length)}` }]
         : [];
     return [
-      ...say(this.#unread, "Too large or unreadable, so not searched for secrets and hidden characters"),
+      ...say(
+        this.#unread,
+        "Too large or unreadable, so not searched for secrets, hidden characters and orders to tools",
+      ),
       ...say(this.#unscanned, "The search for secrets failed"),
     ];
   }

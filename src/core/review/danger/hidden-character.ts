@@ -28,6 +28,7 @@ const names: Readonly<Record<number, string>> = {
   0x2067: "right-to-left isolate",
   0x2068: "first strong isolate",
   0x2069: "pop directional isolate",
+  0x2800: "blank Braille pattern",
   0x3164: "Hangul filler",
   0xfeff: "zero width no-break space",
   0xffa0: "halfwidth Hangul filler",
@@ -42,11 +43,13 @@ const ranges = [
   // Marks of direction.
   String.raw`\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069`,
   // Without width, or blank though they count as letters.
-  String.raw`\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0`,
+  String.raw`\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u2800\u3164\ufeff\uffa0`,
   // Lines to a program, none to a reader.
   String.raw`\u2028\u2029`,
   // Selectors, tags and other marks that carry data unseen.
   String.raw`\ufe00-\ufe0f\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`,
+  // For private use: what they show, if anything, is the font's choice.
+  String.raw`\ue000-\uf8ff\u{f0000}-\u{ffffd}\u{100000}-\u{10fffd}`,
 ];
 
 /** Everything that is worth a second look; one pass over a text with none of it is all that most texts cost. */
@@ -82,5 +85,6 @@ function nameOf(code: number): string {
   if (code >= 0xfe00 && code <= 0xfe0f) return "row of variation selectors";
   if (code >= 0xe0100 && code <= 0xe01ef) return "row of variation selectors";
   if (code >= 0xe0000 && code <= 0xe007f) return "tag character";
+  if ((code >= 0xe000 && code <= 0xf8ff) || code >= 0xf0000) return "character for private use";
   return code < 0xa0 ? "control character" : "invisible character";
 }

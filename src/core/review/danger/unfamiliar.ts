@@ -1,5 +1,6 @@
 import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
+import { hasChecksums } from "./content/changed-checksums.ts";
 import { foldPath, foldedName } from "./fold-path.ts";
 import type { TreeFacts } from "./inert/tree-facts.ts";
 import { unfamiliarPath } from "./inert/unfamiliar-path.ts";
@@ -18,17 +19,14 @@ export function unfamiliar(change: Change, facts: TreeFacts): Danger[] {
   const mode = kind === "deleted" ? oldMode : newMode;
   // Links, submodules and programs have rules of their own, which look at every one of them.
   if (mode === "120000" || mode === "160000" || (newMode === "100755" && kind !== "deleted")) return [];
-  const folded = foldPath(path);
-  if (pathRules.find(folded).length > 0 || hasGitSettings(path)) return [];
-  const reason = isPackageList(path)
-    ? packageListReason(change)
-    : unfamiliarPath(folded, facts, change.isBinary);
+  if (pathRules.find(foldPath(path)).length > 0 || hasGitSettings(path)) return [];
+  const reason = isPackageList(path) ? packageListReason(change) : unfamiliarPath(change, facts);
   if (reason === undefined) return [];
   return [{ kind: "unfamiliar", path, why: `${words[kind]} file that may run or be obeyed: ${reason}.` }];
 }
 
 /** Rules of their own look into every change of these, so only that they come and go is left to say. */
-const isPackageList = (path: string): boolean => hasScripts(path) || namesSources(path);
+const isPackageList = (path: string): boolean => hasScripts(path) || namesSources(path) || hasChecksums(path);
 
 function packageListReason({ kind, path, oldPath }: Change): string | undefined {
   const isNew = kind === "added" || kind === "copied" || kind === "type_changed";

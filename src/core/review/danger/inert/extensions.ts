@@ -99,7 +99,13 @@ export function knownFile(name: string): Known | undefined {
 }
 
 const proseNames =
-  /^(?:readme|licen[cs]e|copying|copyright|authors|contributors|maintainers|credits|thanks|changelog|changes|history|news|notice|patents|todo|faq|security|contributing|code_of_conduct|unlicense|release[-_]?notes|version)(?:[-_.][a-z0-9-]+)?$/;
+  /^(?:readme|licen[cs]e|copying|copyright|authors|contributors|maintainers|credits|thanks|acknowledge?ments|changelog|changes|history|news|notice|patents|todo|faq|security|support|contributing|code[-_]of[-_]conduct|governance|unlicense|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|translations?|threat[-_]model)(?:[-_.][a-z0-9-]+)?$/;
 
 /** Texts for people that have no ending. */
 export const isProseName = (name: string): boolean => !name.includes(".") && proseNames.test(name);
+
+/** A note whose name is in capitals, as agents' instructions are, and none of those that people write for each other. */
+export const isUnknownNote = (name: string): boolean => {
+  const stem = /^([A-Z][A-Z0-9_-]*)(?:\.(?:md|mdx|markdown|txt))$/.exec(name)?.[1];
+  return stem !== undefined && !proseNames.test(stem.toLowerCase());
+};

@@ -1,4 +1,6 @@
-import { isProseName, knownFile } from "./extensions.ts";
+import type { Change } from "../../../../contract/review/change.ts";
+import { foldPath } from "../fold-path.ts";
+import { isProseName, isUnknownNote, knownFile } from "./extensions.ts";
 import { isDataDirectory, isToolDirectory } from "./places.ts";
 import type { TreeFacts } from "./tree-facts.ts";
 
@@ -17,10 +19,15 @@ const programName =
   /^(?:index|main|app|server|lib|mod|types|example|examples|demo|__init__|__main__|test|tests)\.[^.]+$|\.d\.[cm]?ts$|[._-](?:test|spec)\.[^.]+$|^test_[^.]+\.py$/;
 
 /**
- * Why a tool may read or run a file on its own, as a clause; undefined for what is known to do nothing by itself. The path
- * is folded, and no rule has found it by its name.
+ * Why a tool may read or run a file on its own, as a clause; undefined for what is known to do nothing by itself. No rule has
+ * found it by its name.
  */
-export function unfamiliarPath(path: string, facts: TreeFacts, isBinary: boolean): string | undefined {
+export function unfamiliarPath(
+  { path: raw, isBinary }: Pick<Change, "path" | "isBinary">,
+  facts: TreeFacts,
+): string | undefined {
+  const path = foldPath(raw);
+  const rawName = raw.slice(raw.lastIndexOf("/") + 1);
   const parts = path.split("/");
   const name = parts.pop()!;
   if (notes.test(path)) return undefined;
@@ -36,8 +43,9 @@ export function unfamiliarPath(path: string, facts: TreeFacts, isBinary: boolean
     return "it is of no kind that is known to do nothing by itself";
   }
   const { fileClass, language } = known;
-  if (fileClass === "prose" || fileClass === "media" || fileClass === "data") return undefined;
   const isAtTop = facts.isTop(parts.join("/"));
+  if (isAtTop && isUnknownNote(rawName)) return "instructions for agents have names like it";
+  if (fileClass === "prose" || fileClass === "media" || fileClass === "data") return undefined;
   if (fileClass === "settings") {
     if (isInData && !isAtTop) return undefined;
     return isAtTop

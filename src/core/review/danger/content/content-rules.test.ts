@@ -1,0 +1,230 @@
+import { describe, expect, it } from "vitest";
+import { find } from "../planted-changes.fixture.ts";
+
+/** The kinds of one change, each once. Names at the root and beside a manifest are flagged themselves; these lie deeper. */
+const kindsOf = async (path: string, old: string | undefined, text: string): Promise<string[]> => [
+  ...new Set((await find([{ path, text, ...(old === undefined ? {} : { old }) }])).map(({ kind }) => kind)),
+];
+
+describe("new packages", () => {
+  const json = (dependencies: object) => JSON.stringify({ name: "x", dependencies });
+
+  it.each([
+    ["package.json", json({ a: "^1" }), json({ a: "^1", b: "^1" }), "b"],
+    ["package.json", json({ a: "^1" }), json({ a: "npm:evil@^1" }), "a, which is evil"],
+    ["package.json", json({ a: "^1" }), json({ a: "npm:@evil/a@1" }), "a, which is @evil/a"],
+    [
+      "package-lock.json",
+      '{"packages":{"node_modules/a":{"version":"1"}}}',
+      '{"packages":{"node_modules/a":{"version":"1"},"node_modules/a/node_modules/@b/c":{}}}',
+      "@b/c",
+    ],
+    [
+      "package-lock.json",
+      '{"packages":{"node_modules/a":{"version":"1"}}}',
+      '{"packages":{"node_modules/a":{"version":"1","name":"evil"}}}',
+      "a, which is evil",
+    ],
+    ["yarn.lock", 'a@^1:\n  version "1"', 'a@^1:\n  version "1"\n"b@^2":\n  version "2"', "b@"],
+    ["pnpm-lock.yaml", "packages:\n  a@1.0.0:\n", "packages:\n  a@1.0.0:\n  '@b/c@2.0.0':\n", "@b/c"],
+    ["requirements.txt", "a==1", "a==1\nb>=2", "b"],
+    ["requirements.txt", "a==1", "a==1\n--trusted-host x", "--trusted-host x"],
+    [
+      "pyproject.toml",
+      '[project]\ndependencies = ["a>=1"]',
+      '[project]\ndependencies = ["a>=1", "B_c"]',
+      "b-c",
+    ],
+    [
+      "pyproject.toml",
+      '[build-system]\nrequires = ["a"]',
+      '[build-system]\nrequires = ["a", "evil"]',
+      "evil",
+    ],
+    [
+      "pyproject.toml",
+      '[tool.poetry.dependencies]\na = "1"',
+      '[tool.poetry.dependencies]\na = "1"\nb = "2"',
+      "b",
+    ],
+    ["Cargo.toml", '[dependencies]\na = "1"', '[dependencies]\na = "1"\nb = { version = "1" }', "b"],
+    [
+      "Cargo.toml",
+      '[dependencies]\na = "1"',
+      '[dependencies]\na = { package = "evil", version = "1" }',
+      "a, which is evil",
+    ],
+    [
+      "Cargo.toml",
+      '[dependencies]\na = "1"',
+      '[dependencies]\na = "1"\n[target.x.build-dependencies]\nb = "1"',
+      "b",
+    ],
+    ["Cargo.lock", 'name = "a"', 'name = "a"\nname = "b"', "b"],
+    ["go.mod", "module x", "module x\nrequire example.org/b v1.0.0", "example.org/b"],
+    ["go.mod", "module x", "module x\nrequire (\n\texample.org/b v1.0.0\n)", "example.org/b"],
+    ["go.mod", "module x", "module x\ntoolchain go1.99.0", "toolchain go1.99.0"],
+    ["Gemfile", 'gem "a"', 'gem "a"\ngem "b"', "b"],
+    ["Gemfile.lock", "    a (1)", "    a (1)\n    b (2)", "b"],
+    ["pom.xml", "<artifactId>a</artifactId>", "<artifactId>a</artifactId>\n<artifactId>b</artifactId>", "b"],
+    [
+      "build.gradle.kts",
+      'implementation("g:a:1")',
+      'implementation("g:a:1")\nimplementation("g:b:1")',
+      "g:b",
+    ],
+    ["build.gradle", "", 'plugins { id "evil.plugin" version "1" }', "evil.plugin"],
+    ["composer.json", '{"require":{"a/a":"1"}}', '{"require":{"a/a":"1","b/b":"1"}}', "b/b"],
+    ["App.csproj", "<Project/>", '<PackageReference Include="B" Version="1" />', "B"],
+    ["mix.exs", '{:a, "1"}', '{:a, "1"}\n{:b, "1"}', "b"],
+  ])("%s: %j → %j names %s", async (path, old, text, name) => {
+    const found = (await find([{ path, old, text }])).filter(({ kind }) => kind === "dependency");
+    expect(found).toHaveLength(1);
+    expect(found[0]!.why).toContain(`"${name}"`);
+    expect(found[0]!.line).toBeGreaterThan(0);
+    expect(
+      (await find([{ path, old: text, text: `${text}\n` }])).filter(({ kind }) => kind === "dependency"),
+    ).toEqual([]);
+  });
+
+  it("another version of a package is none", async () => {
+    expect(await kindsOf("package.json", json({ a: "^1" }), json({ a: "^2" }))).toEqual([]);
+    expect(await kindsOf("requirements.txt", "a==1", "a==2")).toEqual([]);
+    expect(await kindsOf("Cargo.lock", 'name = "a"\nversion = "1"', 'name = "a"\nversion = "2"')).toEqual([]);
+  });
+
+  it("other content for the same version is said", async () => {
+    expect(await kindsOf("go.sum", "m v1 h1:a=", "m v1 h1:b=")).toEqual(["lockfile_source"]);
+    expect(await kindsOf("go.sum", "m v1 h1:a=", "m v2 h1:b=")).toEqual([]);
+    const lock = (sum: string) =>
+      JSON.stringify({ packages: { "node_modules/a": { version: "1", integrity: sum } } });
+    expect(await kindsOf("package-lock.json", lock("sha512-a"), lock("sha512-b"))).toEqual([
+      "lockfile_source",
+    ]);
+    const cargo = (sum: string) => `[[package]]\nname = "a"\nversion = "1"\nchecksum = "${sum}"\n`;
+    expect(await kindsOf("Cargo.lock", cargo("a"), cargo("b"))).toEqual(["lockfile_source"]);
+  });
+});
+
+describe("entry points", () => {
+  it.each([
+    ["package.json", "{}", '{"main":"x.js"}', "main"],
+    ["package.json", "{}", '{"exports":{"./x":"./y.js"}}', "exports"],
+    ["pyproject.toml", "", '[project.scripts]\nx = "y:z"', "project.scripts"],
+    ["pyproject.toml", "", '[project.entry-points.pytest11]\nx = "y"', "project.entry-points"],
+    ["pyproject.toml", "", '[build-system]\nrequires = []\nbackend-path = ["."]', "build-system"],
+    ["Cargo.toml", "", '[package]\nbuild = "x.rs"', "package.build"],
+    ["Cargo.toml", "", "[lib]\nproc-macro = true", "lib.proc-macro"],
+    ["Cargo.toml", "", '[[bin]]\nname = "x"', "bin"],
+    ["composer.json", "{}", '{"autoload":{"files":["x.php"]}}', "autoload"],
+  ])("%s gains %s", async (path, old, text, field) => {
+    const found = (await find([{ path, old, text }])).filter(({ kind }) => kind === "package_script");
+    expect(found.map(({ why }) => why).join()).toContain(`"${field}"`);
+    expect(
+      (await find([{ path, old: text, text: `${text}\n` }])).filter(({ kind }) => kind === "package_script"),
+    ).toEqual([]);
+  });
+
+  it("a field of package.json that no rule knows is unfamiliar", async () => {
+    expect(await kindsOf("package.json", "{}", '{"jest":{"globalSetup":"./x.js"}}')).toEqual(["unfamiliar"]);
+    expect(await kindsOf("package.json", "{}", '{"description":"x","version":"2"}')).toEqual([]);
+  });
+});
+
+describe("orders to tools in source", () => {
+  it.each([
+    ["src/a.go", "//go:generate sh -c x"],
+    ["src/a.go", "// #cgo LDFLAGS: -Wl,x"],
+    ["src/a.go", 'import "C"'],
+    ["src/a.rs", '#[path = "../../x.rs"]'],
+    ["src/a.rs", 'include!("x.txt");'],
+    ["src/a.rs", "#[proc_macro_derive(X)]"],
+    ["src/A.java", String.raw`// \u000a evil();`],
+    ["src/A.java", String.raw`/* \u002a\u002f evil(); /* */`],
+    ["src/A.java", String.raw`// \uuuu000Aevil();`],
+    ["src/a.py", "# -*- coding: unicode_escape -*-"],
+    ["src/a.py", "# vim: set fileencoding=utf-7 :"],
+    ["src/a.rb", "# encoding: utf-7"],
+    ["src/a.php", "<?php declare(encoding='UTF-7');"],
+    ["src/a.c", "__attribute__((constructor)) void x(void) {}"],
+    ["src/a.c", '#include "/etc/x.h"'],
+    ["src/a.c", "// what??/"],
+    ["src/a.cs", "[ModuleInitializer]"],
+    ["src/a.hs", "{-# OPTIONS_GHC -F -pgmF x #-}"],
+    ["docs/a.svg", '<svg onload="x()">'],
+    ["docs/a.md", '-*- mode: text; eval: (shell-command "x") -*-'],
+    ["docs/a.md", "vim: set fdm=expr fde=system('x'):"],
+  ])("%s: %s", async (path, line) => {
+    expect(await kindsOf(path, "first\n", `${line}\nfirst\n`)).toEqual(["code_directive"]);
+    expect(await kindsOf(path, `${line}\n`, `${line}\nmore\n`)).toEqual([]);
+  });
+
+  it.each([
+    ["src/a.go", "//go:embed x.txt"],
+    ["src/a.go", "// generate the table"],
+    ["src/a.rs", "let path = include_str;"],
+    ["src/A.java", String.raw`String s = "\u00e9";`],
+    ["src/a.py", "# -*- coding: utf-8 -*-"],
+    ["src/a.rb", "# frozen_string_literal: true"],
+    ["src/a.c", "int x; // why??"],
+    ["docs/a.svg", '<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>'],
+    ["docs/a.md", "vim: set ts=4:"],
+  ])("%s: %s is none", async (path, line) => {
+    expect(await kindsOf(path, "first\n", `${line}\nfirst\n`)).toEqual([]);
+  });
+});
+
+describe("code that deceives", () => {
+  it.each([
+    ["mixed scripts", "const us\u0435r = 1;"],
+    ["all letters of another script", "if (\u0441\u043e\u0440) return;"],
+    ["Greek among Latin", "let \u039fK = 1;"],
+    ["mathematical letters", "\u{1d4ee}\u{1d4fd}al(x)"],
+    ["a false exclamation mark", "if (a \u01c3== b)"],
+    ["a false semicolon", "x = 1\u037e"],
+    ["far to the right", `return 1;${" ".repeat(120)}evil();`],
+    ["far to the right with tabs", `return 1;${"\t".repeat(90)}evil();`],
+    ["private use", "const \ue000 = 1;"],
+    ["a blank letter", "const \u2800 = 1;"],
+  ])("%s", async (_, line) => {
+    expect(await kindsOf("src/a.ts", "first\n", `first\n${line}\n`)).toEqual(["hidden_text"]);
+    expect(await kindsOf("src/a.ts", `${line}\n`, `${line}\nmore\n`)).toEqual([]);
+  });
+
+  it.each([
+    ["a comment in Russian", "// сортировка и порядок, а также с"],
+    ["a text in Greek", 'const greeting = "Καλημέρα";'],
+    ["mathematics", "const Δx = σ * µs;"],
+    ["a column of comments", `x = 1;${" ".repeat(40)}// why`],
+    ["deep indentation", `${" ".repeat(80)}x();`],
+    ["full width in a text", 'label = "（全角）";'],
+  ])("%s is none", async (_, line) => {
+    expect(await kindsOf("src/a.ts", "first\n", `first\n${line}\n`)).toEqual([]);
+  });
+
+  it("prose and data may be written in any script", async () => {
+    for (const path of ["docs/a.md", "src/locales/ru.json", "LICENSE"])
+      expect(await kindsOf(path, "x\n", "x\nVisit us\u0435r\n")).toEqual([]);
+  });
+});
+
+describe("code that nobody can read", () => {
+  it.each([
+    ["vendor/a/b.go", "package b"],
+    ["src/third_party/x.c", "int x;"],
+    ["web/jquery.min.js", "x"],
+    ["lib/app.bundle.js", "x"],
+    ["src/a.ts", `x${";y()".repeat(1_000)}`],
+    ["src/api.pb.go", "// Code generated by protoc. DO NOT EDIT.\npackage x"],
+    ["src/x.ts", "/** @generated */\n"],
+  ])("%s", async (path, text) => {
+    expect(await kindsOf(path, "old", text)).toEqual(["unreadable"]);
+  });
+
+  it("long lines of data and prose, and those that were there, are none", async () => {
+    const long = "word ".repeat(1_000);
+    for (const path of ["docs/a.md", "data/a.csv", "public/a.json"])
+      expect(await kindsOf(path, "", long)).toEqual([]);
+    expect(await kindsOf("src/a.ts", `${long}\n`, `${long}\nmore()\n`)).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+import { addedLines } from "../added-lines.ts";
+import { foldPath } from "../fold-path.ts";
+import { isProseName, knownFile } from "../inert/extensions.ts";
+import { isDataDirectory } from "../inert/places.ts";
+import { type ContentRule, lineDangers } from "./content-rule.ts";
+
+/** Spaces that push what follows out of the window of an editor or a diff. */
+const wideGap = /\S[ \t\u00a0\u2000-\u200a\u3000]{80,}\S|^[ ]{200,}\S|^\t{50,}\S/m;
+
+/** Letters of other scripts that look like Latin ones. */
+const cyrillic =
+  "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0261\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0405\u0406\u0408\u04ae";
+const greek =
+  "\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7";
+const armenian = "\u0561\u0570\u0578\u057d\u0585\u0581\u0566";
+const lookalikes = new RegExp(`^[${cyrillic}${greek}${armenian}]{2,}$`, "u");
+const greekLookalike = new RegExp(`[${greek}]`, "u");
+
+/** Signs that are read as an operator, a quote or a bracket, and letters that become plain ones when they are normalised. */
+const falseSign =
+  /[\u01c0-\u01c3\u037e\u02d0\ua789\u2044\u2215\u29f8\u2223\u2236\u2217\u2212\uff01-\uff5e\u{1d400}-\u{1d7ff}\u2160-\u217f\u212a\u017f\u0131]/u;
+const foreignLetter = /[\u0370-\u058f\u13a0-\u13ff\ua4d0-\ua4ff\uab70-\uabbf]/u;
+const identifier = /[\p{L}\p{M}\p{N}_$]+/gu;
+const latin = /[a-z]/i;
+const wholeForeign = /[\u0400-\u052f]/u;
+
+/** Why a line of code reads otherwise than it runs, if it does. */
+function deception(line: string): string | undefined {
+  if (falseSign.test(outsideStrings(line))) {
+    return "It has a character that looks like another sign or letter: it reads otherwise than it runs.";
+  }
+  if (!foreignLetter.test(line)) return undefined;
+  for (const [word] of line.matchAll(identifier)) {
+    if (!foreignLetter.test(word)) continue;
+    const isGreekOnly = /^[\u0370-\u03ff\p{Script=Latin}\p{N}_$]+$/u.test(word);
+    if (latin.test(word) && (!isGreekOnly || greekLookalike.test(word)))
+      return "A word in it mixes letters of two scripts: it looks like another word.";
+    const rest = line.replaceAll(word, "");
+    if (lookalikes.test(word) && latin.test(rest) && !wholeForeign.test(rest))
+      return "A word in it is written in letters that only look Latin: it is another word than it seems.";
+  }
+  return undefined;
+}
+
+/** Texts in quotes and comments may say what they like; only what is compiled counts for signs. */
+const outsideStrings = (line: string): string =>
+  line.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\/\/.*|#.*|\/\*.*|^\s*\*.*|<!--.*/gu, "");
+
+const maxLineChars = 10_000;
+
+const isCode = (path: string): boolean => {
+  const parts = foldPath(path).split("/");
+  const name = parts.pop()!;
+  if (isProseName(name) || parts.some(isDataDirectory)) return false;
+  const known = knownFile(name);
+  return known === undefined || known.language !== undefined || known.fileClass === "settings";
+};
+
+/** Code that is out of sight at the far right, and letters that are not what they look like. */
+export const deceivingCode: ContentRule = {
+  mayFind: (path, text) =>
+    isCode(path) &&
+    !text.includes("\0") &&
+    (wideGap.test(text) || falseSign.test(text) || foreignLetter.test(text)),
+  find(path, old, text) {
+    const isAdded = addedLines(old, text);
+    const found = text.split("\n").flatMap((full, at) => {
+      if (!isAdded(at + 1)) return [];
+      const line = full.slice(0, maxLineChars);
+      const why = wideGap.test(line)
+        ? "Code stands far to the right, after a long row of blanks, where nobody looks."
+        : deception(line);
+      return why === undefined ? [] : [{ line: at + 1, why }];
+    });
+    return lineDangers({ kind: "hidden_text", path, found, noun: "line that deceives" });
+  },
+};

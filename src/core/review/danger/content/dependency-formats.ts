@@ -1,0 +1,229 @@
+import { parse } from "smol-toml";
+import { foldedName } from "../fold-path.ts";
+import { asObject, parseObject } from "../json-text.ts";
+
+/** One package that a list names. */
+export interface ListedPackage {
+  /** Its name, and of an alias also what it really is. */
+  readonly name: string;
+  /** What to look for to find the line again. */
+  readonly needle: string;
+}
+
+type Read = (text: string) => readonly ListedPackage[] | undefined;
+
+const maxPackages = 200_000;
+
+const named = (names: readonly string[]): ListedPackage[] => names.map((name) => ({ name, needle: name }));
+
+/** `"a": "npm:b@1"` installs b under the name of a. */
+const aliased = (name: string, version: unknown): ListedPackage => {
+  const target =
+    typeof version === "string" ? /^(?:npm|jsr):((?:@[^/@]+\/)?[^@]+)/.exec(version)?.[1] : undefined;
+  return target === undefined || target === name
+    ? { name, needle: JSON.stringify(name) }
+    : { name: `${name}, which is ${target}`, needle: JSON.stringify(name) };
+};
+
+const packageKeys = [
+  "dependencies",
+  "devDependencies",
+  "optionalDependencies",
+  "peerDependencies",
+  "bundledDependencies",
+  "bundleDependencies",
+  "require",
+  "require-dev",
+  "overrides",
+  "resolutions",
+  "imports",
+];
+
+const jsonTables: Read = (text) => {
+  const root = parseObject(text);
+  if (!root) return undefined;
+  return packageKeys.flatMap((key) => {
+    const table = root[key];
+    if (Array.isArray(table)) return named(table.filter((one) => typeof one === "string"));
+    return Object.entries(asObject(table) ?? {}).map(([name, version]) => aliased(name, version));
+  });
+};
+
+/** `node_modules/a/node_modules/@b/c` is @b/c, unless the entry says another name. */
+const npmLock: Read = (text) => {
+  const root = parseObject(text);
+  if (!root) return undefined;
+  const found: ListedPackage[] = [];
+  for (const [path, entry] of Object.entries(asObject(root["packages"]) ?? {})) {
+    const at = path.lastIndexOf("node_modules/");
+    if (at === -1) continue;
+    const name = path.slice(at + "node_modules/".length);
+    const real = asObject(entry)?.["name"];
+    const label = typeof real === "string" && real !== name ? `${name}, which is ${real}` : name;
+    found.push({ name: label, needle: JSON.stringify(path) });
+  }
+  const open = [asObject(root["dependencies"])];
+  while (open.length > 0 && found.length < maxPackages) {
+    for (const [name, entry] of Object.entries(open.pop() ?? {})) {
+      found.push(aliased(name, asObject(entry)?.["version"]));
+      const inner = asObject(asObject(entry)?.["dependencies"]);
+      if (inner) open.push(inner);
+    }
+  }
+  return found;
+};
+
+const composerLock: Read = (text) => {
+  const root = parseObject(text);
+  if (!root) return undefined;
+  const lists = [root["packages"], root["packages-dev"]].flatMap((list) => (Array.isArray(list) ? list : []));
+  return named(lists.map((one) => asObject(one)?.["name"]).filter((name) => typeof name === "string"));
+};
+
+/** The first group of each match, a line at a time; lines of comments are left out. */
+const lines =
+  (comment: RegExp, ...patterns: readonly RegExp[]): Read =>
+  (text) => {
+    const found: ListedPackage[] = [];
+    for (const line of text.split("\n")) {
+      if (comment.test(line)) continue;
+      for (const pattern of patterns) {
+        for (const match of line.slice(0, 10_000).matchAll(pattern)) {
+          if (found.length < maxPackages) found.push({ name: match[1]!, needle: match[0].trim() });
+        }
+      }
+    }
+    return found;
+  };
+
+const hash = /^\s*#/;
+const slashes = /^\s*\/\//;
+
+/** `Foo_bar [x] >= 1` → `foo-bar`, as package indexes compare names. */
+const requirementName = (text: string): string | undefined =>
+  /^\s*([A-Za-z0-9][\w.-]*)/
+    .exec(text)?.[1]
+    ?.replaceAll(/[-_.]+/g, "-")
+    .toLowerCase();
+
+const requirements: Read = (text) =>
+  text.split("\n").flatMap((line) => {
+    // Hashes only narrow what is taken; every other option names a file, a place or a permission.
+    if (/^\s*-(?!-hash\b)/.test(line)) return [{ name: line.trim().slice(0, 200), needle: line.trim() }];
+    const name = requirementName(line);
+    return name === undefined ? [] : [{ name, needle: line.trim() }];
+  });
+
+function readTable(text: string): Record<string, unknown> | undefined {
+  try {
+    return asObject(parse(text, { maxDepth: 32 }));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every table or list below one of the keys, wherever it stands. */
+const tomlTables =
+  (isTable: (key: string) => boolean): Read =>
+  (text) => {
+    const root = readTable(text);
+    if (!root) return undefined;
+    const found: ListedPackage[] = [];
+    const open: [value: unknown, isList: boolean][] = [[root, false]];
+    while (open.length > 0 && found.length < maxPackages) {
+      const [value, isList] = open.pop()!;
+      if (Array.isArray(value)) {
+        for (const one of value) {
+          const name = isList && typeof one === "string" ? requirementName(one) : undefined;
+          if (name !== undefined) found.push({ name, needle: String(one) });
+          else if (typeof one === "object") open.push([one, false]);
+        }
+        continue;
+      }
+      for (const [key, inner] of Object.entries(asObject(value) ?? {})) {
+        const isOne =
+          isList && (typeof inner === "string" || (asObject(inner) !== undefined && !isTable(key)));
+        if (isOne && key !== "python") found.push(tomlPackage(key, inner));
+        else open.push([inner, isList || isTable(key)]);
+      }
+    }
+    return found;
+  };
+
+function tomlPackage(key: string, value: unknown): ListedPackage {
+  const real = asObject(value)?.["package"];
+  return { name: typeof real === "string" && real !== key ? `${key}, which is ${real}` : key, needle: key };
+}
+
+const isPythonTable = (key: string): boolean =>
+  /^(?:dependencies|optional-dependencies|dependency-groups|dev-dependencies|requires|packages|dev-packages|pypi-dependencies|build-dependencies|host-dependencies)$/.test(
+    key,
+  );
+const isCargoTable = (key: string): boolean => /^(?:(?:dev-|build-)?dependencies|patch|replace)$/.test(key);
+
+const goMod = lines(
+  slashes,
+  /^\s*(?:require\s+)?([\w.~-]+\.[\w~-]+\/[^\s]+|[\w.-]+\.[a-z]{2,})\s+v\d/g,
+  /^\s*((?:tool|toolchain|godebug|retract)\s+\S+)/g,
+);
+
+const jvmNames = lines(
+  /^\s*(?:\/\/|\*)/,
+  /["']([\w.-]+:[\w.-]+)(?::[^"']*)?["']/g,
+  /\bid\s*\(?\s*["']([\w.-]+)["']/g,
+  /\bmodule\s*=\s*"([\w.-]+:[\w.-]+)"/g,
+  /"([\w.-]+"\s*%%?%?\s*"[\w.-]+)"/g,
+  /\b(?:apply\s+from|classpath|includeBuild)\s*[:(]?\s*["']([^"']+)/g,
+);
+
+const dotnet = lines(
+  /^\s*<!--/,
+  /<(?:PackageReference|PackageVersion|GlobalPackageReference|Analyzer|Reference|DotNetCliToolReference|ProjectReference|package)\b[^>]*?\b(?:Include|id)="([^"]+)"/gi,
+  /<(?:Import\b[^>]*?\bProject|Project\b[^>]*?\bSdk|Sdk\b[^>]*?\bName|UsingTask\b[^>]*?\bAssemblyFile)="([^"]+)"/gi,
+);
+
+const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
+  { name: /^(?:package|composer|bower|deno|import_map|vcpkg|dub)\.json$/, read: jsonTables },
+  { name: /^(?:package-lock|npm-shrinkwrap|\.package-lock)\.json$/, read: npmLock },
+  { name: /^composer\.lock$/, read: composerLock },
+  { name: /^(?:(?:.*[-_.])?requirements(?:[-_.].*)?|constraints)\.(?:txt|in)$/, read: requirements },
+  { name: /^(?:pyproject\.toml|pipfile|pixi\.toml|hatch\.toml)$/, read: tomlTables(isPythonTable) },
+  { name: /^cargo\.toml$/, read: tomlTables(isCargoTable) },
+  {
+    name: /^(?:cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pylock.*\.toml)$/,
+    read: lines(hash, /^name\s*=\s*"([^"]+)"/g),
+  },
+  {
+    name: /^yarn\.lock$/,
+    read: lines(hash, /^"?((?:@[^/\s"@]+\/)?[^@\s"]+@(?:npm:(?!\d|[~^<>=*])[^\s",:]+)?)/g),
+  },
+  { name: /^pnpm-lock\.yaml$/, read: lines(hash, /^ {2}['"]?\/?((?:@[^/@\s'"]+\/)?[^@/\s'":]+)(?=[@/]\d)/g) },
+  { name: /^bun\.lock$/, read: lines(hash, /^\s{4}"([^"]+)":\s*\[/g) },
+  { name: /^go\.(?:mod|work)$/, read: goMod },
+  {
+    name: /^(?:gemfile|gems\.rb|.*\.gemspec)$/,
+    read: lines(hash, /^\s*gem\s*\(?\s*["']([^"']+)/g, /add_(?:\w+_)?dependency\s*\(?\s*["']([^"']+)/g),
+  },
+  { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(hash, /^ {4}([\w.-]+) \(/g) },
+  { name: /^pom\.xml$/, read: lines(/^\s*<!--/, /<artifactId>\s*([^<\s]+)/g) },
+  {
+    name: /^(?:.*\.gradle(?:\.kts)?|libs\.versions\.toml|.*\.sbt|ivy\.xml|gradle\.lockfile)$/,
+    read: jvmNames,
+  },
+  { name: /^(?:.*\.(?:cs|fs|vb|vcx)proj|directory\..*\.(?:props|targets)|packages\.config)$/, read: dotnet },
+  { name: /^mix\.exs$/, read: lines(hash, /\{\s*:(\w+)\s*,/g) },
+  { name: /^mix\.lock$/, read: lines(hash, /^\s*"([^"]+)":/g) },
+  { name: /^pubspec\.yaml$/, read: lines(hash, /^ {2}(\w+):/g) },
+  { name: /^package\.swift$/, read: lines(slashes, /\.package\s*\(.*?(?:url|path)\s*:\s*"([^"]+)/g) },
+  {
+    name: /^(?:podfile|.*\.podspec)$/,
+    read: lines(hash, /^\s*pod\s+["']([^"']+)/g, /\.dependency\s+["']([^"']+)/g),
+  },
+  { name: /^(?:environment|conda)\.ya?ml$/, read: lines(hash, /^\s*-\s+([\w.-]+)/g) },
+];
+
+/** How the packages of a file of this name are read; undefined for files that are no such list. */
+export const packageReader = (path: string): Read | undefined => {
+  const name = foldedName(path);
+  return formats.find((one) => one.name.test(name))?.read;
+};

@@ -1,0 +1,63 @@
+import type { Danger } from "../../../../contract/review/danger.ts";
+import { addedLines } from "../added-lines.ts";
+import { foldPath } from "../fold-path.ts";
+import { knownFile } from "../inert/extensions.ts";
+import { counted } from "../sentence.ts";
+import type { ContentRule } from "./content-rule.ts";
+
+const maxLineChars = 2_000;
+
+const foreign =
+  /(?:^|\/)(?:vendor|vendored|_vendor|third[-_]?party|3rd[-_]?party|thirdparty|bower_components|jspm_packages|pods|carthage|godeps|external_libs|extern)\/./;
+const built = /(?:[.-]min\.(?:js|mjs|cjs|css)|[.-]bundle\.(?:js|mjs|cjs)|\.(?:umd|iife)(?:\.prod)?\.js)$/;
+const output = /(?:^|\/)(?:dist|_build|\.output|out)\/.+\.(?:js|mjs|cjs|css|html|wasm)$/;
+const generatedMark =
+  /@generated\b|\bcode generated\b.{0,200}\bdo not edit\b|\bauto-?generated\b.{0,100}\bdo not (?:edit|modify)\b/i;
+
+/** Below this a person reads every character; beyond, a line is not read. Data and prose have long lines by nature. */
+const hasLongLine = (path: string, text: string): boolean => {
+  const known = knownFile(foldPath(path.slice(path.lastIndexOf("/") + 1)));
+  if (known?.language === undefined && !/\.(?:css|html?|sh|bash|zsh|fish)$/i.test(path)) return false;
+  for (let from = 0; from <= text.length; ) {
+    const end = text.indexOf("\n", from);
+    const to = end === -1 ? text.length : end;
+    if (to - from > maxLineChars) return true;
+    from = to + 1;
+  }
+  return false;
+};
+
+const isMarked = (text: string): boolean => generatedMark.test(text.slice(0, 1_000));
+
+/** Code that runs like any other, in a form in which nobody reads its diff. */
+export const unreadable: ContentRule = {
+  mayFind: (path, text) =>
+    foreign.test(foldPath(path)) ||
+    built.test(foldPath(path)) ||
+    output.test(foldPath(path)) ||
+    isMarked(text) ||
+    hasLongLine(path, text),
+  find(path, old, text) {
+    const folded = foldPath(path);
+    const danger = (why: string, line?: number): Danger[] => [
+      { kind: "unreadable", path, ...(line === undefined ? {} : { line }), why },
+    ];
+    if (foreign.test(folded))
+      return danger("Copy of others' code: compare it with what its project has published.");
+    if (built.test(folded) || output.test(folded))
+      return danger(
+        "Built or minified code: what runs is this file, and its diff cannot be read; build it again yourself.",
+      );
+    if (isMarked(text)) return danger("Generated code: compare it with what its generator makes.");
+    const isAdded = addedLines(old, text);
+    const long = text
+      .split("\n")
+      .flatMap((line, at) =>
+        line.length > maxLineChars && isAdded(at + 1) ? [{ line: at + 1, chars: line.length }] : [],
+      );
+    const [first] = long;
+    if (first === undefined) return [];
+    const more = long.length > 1 ? ` So have ${counted(long.length - 1, "more line")}.` : "";
+    return danger(`The line has ${first.chars} characters: nobody reads to its end.${more}`, first.line);
+  },
+};

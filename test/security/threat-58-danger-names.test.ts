@@ -1,0 +1,94 @@
+/**
+ * Threat 58: a list of dangerous names that is taken for complete. What lands without a look is what is known to do
+ * nothing by itself; a file that no rule has ever heard of is refused until somebody has looked at its kind.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { isAgentBoxError } from "../../src/base/errors.ts";
+import type { DangerKind } from "../../src/contract/review/danger.ts";
+import { makeProject, reviewOf, stateOf, working } from "../support/review.ts";
+import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
+
+const cases = (ground: Ground): void => {
+  /** Lands what was shown, and says which code refused it. */
+  const land = async (box: string, accept: DangerKind[] = []): Promise<string> => {
+    const { digest } = await reviewOf(ground.daemon, box);
+    try {
+      await ground.daemon.client.mergeWork(box, { mode: "squash", accept, digest });
+      return "landed";
+    } catch (error) {
+      return isAgentBoxError(error) ? error.code : String(error);
+    }
+  };
+  const kindsOf = async (box: string) => [
+    ...new Set((await reviewOf(ground.daemon, box)).dangers.map(({ kind }) => kind)),
+  ];
+
+  it("source, prose and pictures land without a look", async () => {
+    const { daemon } = ground;
+    const project = await makeProject(daemon);
+    await working(
+      daemon,
+      project,
+      "inert",
+      "mkdir -p src docs; echo 'export const x = 1;' > src/price.js; echo '# Prices' > docs/prices.md; printf x > docs/x.png",
+    );
+    expect(await kindsOf("inert")).toEqual([]);
+    expect(await land("inert")).toBe("landed");
+    expect(project.read("src/price.js")).toBe("export const x = 1;\n");
+  });
+
+  it("files of tools that no rule knows are refused until their kind was looked at, all with one look", async () => {
+    const { daemon } = ground;
+    const project = await makeProject(daemon);
+    const before = await stateOf(project);
+    await working(
+      daemon,
+      project,
+      "unknown",
+      "mkdir -p .newtool deploy; echo x > .newtool/hooks.yml; echo x > newtool.config.js; echo x > Newtoolfile; echo x > .newtoolrc; echo x > deploy/new.hcl",
+    );
+    expect(await kindsOf("unknown")).toEqual(["unfamiliar"]);
+    expect(await land("unknown")).toBe("merge.danger");
+    expect(await land("unknown", ["build_file", "hook"])).toBe("merge.danger");
+    expect(await stateOf(project)).toEqual(before);
+    expect((await eventsOf(daemon, "work.refused", "unknown"))[0]?.data).toMatchObject({
+      code: "merge.danger",
+    });
+
+    expect(await land("unknown", ["unfamiliar"])).toBe("landed");
+    expect(existsSync(join(project.dir, ".newtool/hooks.yml"))).toBe(true);
+  });
+
+  it("what is inside counts too: new packages, orders to tools, hidden code, changed programs", async () => {
+    const { daemon } = ground;
+    const project = await makeProject(daemon, {
+      "package.json": '{"name":"shop"}\n',
+      "src/cart.js": "export const cart = 1;\n",
+    });
+    project.write("bin/start", "#!/bin/sh\n", 0o755);
+    await project.commit("A program");
+    await working(
+      daemon,
+      project,
+      "inside",
+      [
+        `printf '{"name":"shop","dependencies":{"left":"npm:evil@1"}}' > package.json`,
+        `printf 'export const c\\xd0\\xb0rt = 2;\\n' >> src/cart.js`,
+        `printf '<svg onload="x()"/>' > src/x.svg`,
+        "echo 'echo more' >> bin/start",
+        "mkdir -p vendor/x; echo 'x' > vendor/x/x.js",
+      ].join("\n"),
+    );
+    const kinds: DangerKind[] = ["dependency", "executable", "hidden_text", "code_directive", "unreadable"];
+    expect((await kindsOf("inside")).toSorted()).toEqual(expect.arrayContaining(kinds.toSorted()));
+    for (const missing of kinds) {
+      const rest = (await kindsOf("inside")).filter((kind) => kind !== missing);
+      expect(await land("inside", rest), missing).toBe("merge.danger");
+    }
+    expect(await land("inside", await kindsOf("inside"))).toBe("landed");
+  });
+};
+
+onEachDaemon("dangerous names", cases);
