@@ -1,7 +1,7 @@
 import { foldedName } from "../fold-path.ts";
 import { asObject, lineOf, parseObject } from "../json-text.ts";
 import { quoted } from "../sentence.ts";
-import { type ContentRule, lineDangers } from "./content-rule.ts";
+import { type ContentRule, lineDangers, maxPerFile } from "./content-rule.ts";
 
 /** Package and version → what its content must hash to. */
 type Sums = ReadonlyMap<string, string>;
@@ -56,8 +56,9 @@ export const changedChecksums: ContentRule = {
     const before = read(old ?? "");
     const found = [...read(text)]
       .filter(([id, sum]) => (before.get(id) ?? sum) !== sum)
-      .map(([id, sum]) => ({
-        line: lineOf(text, sum) ?? 1,
+      .map(([id, sum], at) => ({
+        // The rest is counted, and a search for each would be a pass over the text for each.
+        line: (at < maxPerFile ? lineOf(text, sum) : undefined) ?? 1,
         why: `Other content for the same version, ${quoted(id)}: what is installed is not what it was.`,
       }));
     return lineDangers({ kind: "lockfile_source", path, found, noun: "such package" });

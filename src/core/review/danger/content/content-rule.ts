@@ -21,7 +21,7 @@ interface LinesFound {
   readonly noun: string;
 }
 
-const maxPerFile = 20;
+export const maxPerFile = 20;
 
 /** At most twenty of a file, and a sentence for the rest. */
 export function lineDangers({ kind, path, found, noun }: LinesFound): Danger[] {

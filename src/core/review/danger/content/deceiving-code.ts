@@ -22,29 +22,41 @@ const falseSign =
 const foreignLetter = /[\u0370-\u058f\u13a0-\u13ff\ua4d0-\ua4ff\uab70-\uabbf]/u;
 const identifier = /[\p{L}\p{M}\p{N}_$]+/gu;
 const latin = /[a-z]/i;
-const wholeForeign = /[\u0400-\u052f]/u;
 
 /** Why a line of code reads otherwise than it runs, if it does. */
 function deception(line: string): string | undefined {
-  if (falseSign.test(outsideStrings(line))) {
+  if (falseSign.test(line) && falseSign.test(outsideStrings(line))) {
     return "It has a character that looks like another sign or letter: it reads otherwise than it runs.";
   }
   if (!foreignLetter.test(line)) return undefined;
-  for (const [word] of line.matchAll(identifier)) {
-    if (!foreignLetter.test(word)) continue;
-    const isGreekOnly = /^[\u0370-\u03ff\p{Script=Latin}\p{N}_$]+$/u.test(word);
-    if (latin.test(word) && (!isGreekOnly || greekLookalike.test(word)))
-      return "A word in it mixes letters of two scripts: it looks like another word.";
-    const rest = line.replaceAll(word, "");
-    if (lookalikes.test(word) && latin.test(rest) && !wholeForeign.test(rest))
-      return "A word in it is written in letters that only look Latin: it is another word than it seems.";
-  }
-  return undefined;
+  const words = (line.match(identifier) ?? []).filter((word) => foreignLetter.test(word));
+  const isMixed = (word: string) =>
+    latin.test(word) &&
+    (!/^[\u0370-\u03ff\p{Script=Latin}\p{N}_$]+$/u.test(word) || greekLookalike.test(word));
+  if (words.some(isMixed)) return "A word in it mixes letters of two scripts: it looks like another word.";
+  // In a sentence of another script, some words consist of such letters by chance.
+  const isCodeInLatin = latin.test(line) && words.every((word) => lookalikes.test(word));
+  return isCodeInLatin && words.length > 0
+    ? "A word in it is written in letters that only look Latin: it is another word than it seems."
+    : undefined;
 }
 
-/** Texts in quotes and comments may say what they like; only what is compiled counts for signs. */
-const outsideStrings = (line: string): string =>
-  line.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\/\/.*|#.*|\/\*.*|^\s*\*.*|<!--.*/gu, "");
+/** Texts in quotes and comments may say what they like. One pass, whatever the line is. */
+function outsideStrings(line: string): string {
+  let rest = "";
+  let quote = "";
+  for (let at = 0; at < line.length; at += 1) {
+    const char = line[at]!;
+    if (quote !== "") {
+      if (char === "\\") at += 1;
+      else if (char === quote) quote = "";
+    } else if (char === '"' || char === "'" || char === "`") quote = char;
+    else if (char === "#" || (char === "/" && "/*".includes(line[at + 1] ?? " "))) return rest;
+    else if (char === "*" && rest.trim() === "") return rest;
+    else rest += char;
+  }
+  return rest;
+}
 
 const maxLineChars = 10_000;
 

@@ -178,8 +178,8 @@ const jvmNames = lines(
 
 const dotnet = lines(
   /^\s*<!--/,
-  /<(?:PackageReference|PackageVersion|GlobalPackageReference|Analyzer|Reference|DotNetCliToolReference|ProjectReference|package)\b[^>]*?\b(?:Include|id)="([^"]+)"/gi,
-  /<(?:Import\b[^>]*?\bProject|Project\b[^>]*?\bSdk|Sdk\b[^>]*?\bName|UsingTask\b[^>]*?\bAssemblyFile)="([^"]+)"/gi,
+  /<(?:PackageReference|PackageVersion|GlobalPackageReference|Analyzer|Reference|DotNetCliToolReference|ProjectReference|package)\b[^>]{0,300}?\b(?:Include|id)="([^"]+)"/gi,
+  /<(?:Import\b[^>]{0,300}?\bProject|Project\b[^>]{0,300}?\bSdk|Sdk\b[^>]{0,300}?\bName|UsingTask\b[^>]{0,300}?\bAssemblyFile)="([^"]+)"/gi,
 );
 
 const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
@@ -214,7 +214,10 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   { name: /^mix\.exs$/, read: lines(hash, /\{\s*:(\w+)\s*,/g) },
   { name: /^mix\.lock$/, read: lines(hash, /^\s*"([^"]+)":/g) },
   { name: /^pubspec\.yaml$/, read: lines(hash, /^ {2}(\w+):/g) },
-  { name: /^package\.swift$/, read: lines(slashes, /\.package\s*\(.*?(?:url|path)\s*:\s*"([^"]+)/g) },
+  {
+    name: /^package\.swift$/,
+    read: lines(slashes, /\.package\s{0,20}\(.{0,200}?(?:url|path)\s*:\s*"([^"]+)/g),
+  },
   {
     name: /^(?:podfile|.*\.podspec)$/,
     read: lines(hash, /^\s*pod\s+["']([^"']+)/g, /\.dependency\s+["']([^"']+)/g),

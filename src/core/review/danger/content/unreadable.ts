@@ -1,10 +1,11 @@
 import type { Danger } from "../../../../contract/review/danger.ts";
 import { addedLines } from "../added-lines.ts";
-import { foldPath } from "../fold-path.ts";
+import { foldPath, foldedName } from "../fold-path.ts";
 import { knownFile } from "../inert/extensions.ts";
 import { counted } from "../sentence.ts";
 import type { ContentRule } from "./content-rule.ts";
 
+/** Below this a person reads every character; beyond, a line is not read. */
 const maxLineChars = 2_000;
 
 const foreign =
@@ -14,10 +15,11 @@ const output = /(?:^|\/)(?:dist|_build|\.output|out)\/.+\.(?:js|mjs|cjs|css|html
 const generatedMark =
   /@generated\b|\bcode generated\b.{0,200}\bdo not edit\b|\bauto-?generated\b.{0,100}\bdo not (?:edit|modify)\b/i;
 
-/** Below this a person reads every character; beyond, a line is not read. Data and prose have long lines by nature. */
-const hasLongLine = (path: string, text: string): boolean => {
-  const known = knownFile(foldPath(path.slice(path.lastIndexOf("/") + 1)));
-  if (known?.language === undefined && !/\.(?:css|html?|sh|bash|zsh|fish)$/i.test(path)) return false;
+/** Data and prose have long lines by nature, and lock files are generated. */
+const isCode = (path: string): boolean =>
+  knownFile(foldedName(path))?.language !== undefined || /\.(?:css|html?|sh|bash|zsh|fish)$/i.test(path);
+
+const hasLongLine = (text: string): boolean => {
   for (let from = 0; from <= text.length; ) {
     const end = text.indexOf("\n", from);
     const to = end === -1 ? text.length : end;
@@ -35,8 +37,7 @@ export const unreadable: ContentRule = {
     foreign.test(foldPath(path)) ||
     built.test(foldPath(path)) ||
     output.test(foldPath(path)) ||
-    isMarked(text) ||
-    hasLongLine(path, text),
+    (isCode(path) && (isMarked(text) || hasLongLine(text))),
   find(path, old, text) {
     const folded = foldPath(path);
     const danger = (why: string, line?: number): Danger[] => [

@@ -99,7 +99,7 @@ export function knownFile(name: string): Known | undefined {
 }
 
 const proseNames =
-  /^(?:readme|licen[cs]e|copying|copyright|authors|contributors|maintainers|credits|thanks|acknowledge?ments|changelog|changes|history|news|notice|patents|todo|faq|security|support|contributing|code[-_]of[-_]conduct|governance|unlicense|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|translations?|threat[-_]model)(?:[-_.][a-z0-9-]+)?$/;
+  /^(?:readme|licen[cs]e|copying|copyright|authors|contributors|maintainers|credits|thanks|acknowledge?ments|changelog|changes|history|news|notice|patents|todo|faq|security|support|contributing|code[-_]of[-_]conduct|governance|unlicense|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|(?:user[-_])?guide|translations?|threat[-_]model)(?:[-_.][a-z0-9-]+)?$/;
 
 /** Texts for people that have no ending. */
 export const isProseName = (name: string): boolean => !name.includes(".") && proseNames.test(name);
