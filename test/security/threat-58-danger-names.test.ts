@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { isAgentBoxError } from "../../src/base/errors.ts";
 import type { DangerKind } from "../../src/contract/review/danger.ts";
 import { makeProject, reviewOf, stateOf, working } from "../support/review.ts";
-import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
+import { type Ground, onEachDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {
   /** Lands what was shown, and says which code refused it. */
@@ -53,9 +53,6 @@ const cases = (ground: Ground): void => {
     expect(await land("unknown")).toBe("merge.danger");
     expect(await land("unknown", ["build_file", "hook"])).toBe("merge.danger");
     expect(await stateOf(project)).toEqual(before);
-    expect((await eventsOf(daemon, "work.refused", "unknown"))[0]?.data).toMatchObject({
-      code: "merge.danger",
-    });
 
     expect(await land("unknown", ["unfamiliar"])).toBe("landed");
     expect(existsSync(join(project.dir, ".newtool/hooks.yml"))).toBe(true);
@@ -75,7 +72,7 @@ const cases = (ground: Ground): void => {
       "inside",
       [
         `printf '{"name":"shop","dependencies":{"left":"npm:evil@1"}}' > package.json`,
-        `printf 'export const c\\xd0\\xb0rt = 2;\\n' >> src/cart.js`,
+        `printf 'export const c\\320\\260rt = 2;\\n' >> src/cart.js`,
         `printf '<svg onload="x()"/>' > src/x.svg`,
         "echo 'echo more' >> bin/start",
         "mkdir -p vendor/x; echo 'x' > vendor/x/x.js",
