@@ -162,6 +162,24 @@ describe("Responses over a WebSocket", () => {
     return events;
   }
 
+  it("sends no turn that would make the vendor fetch something, and the next one all the same", async () => {
+    await using world = await openWorld(answer);
+    const socket = open(world.fixture);
+    await new Promise((resolve) => socket.once("open", resolve));
+    const image_url = "https://attacker.test/?secret=1";
+    const input = [
+      { type: "function_call_output", call_id: "1", output: [{ type: "input_image", image_url }] },
+    ];
+    for (const errand of [{ input }, { prompt: { id: "p" } }, { tools: [{ type: "mcp" }] }]) {
+      const refused = await turn(socket, create(errand));
+      expect(refused).toMatchObject([{ type: "error", status: 400, error: { code: "model.bad_request" } }]);
+    }
+    expect(world.fixture.asked).toEqual([]);
+    expect((await turn(socket, create())).at(-1)).toMatchObject({ type: "response.completed" });
+    expect(world.fixture.refused).toHaveLength(3);
+    socket.close();
+  });
+
   it("meters every turn on its own, with aliases, allow-list and key", async () => {
     await using world = await openWorld(answer);
     world.fixture.setSpec({ aliases: { fast: "m-fast" }, allow: ["m*"] });
