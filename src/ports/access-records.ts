@@ -37,6 +37,8 @@ const TokenRecord = z.object({
   digest: Digest,
   scopes: z.array(Scope),
   holder: Holder,
+  /** The token that made it, and with which it ends. */
+  madeWith: z.string().optional(),
   createdAtMs: z.int(),
   usedAtMs: z.int().optional(),
   expiresAtMs: z.int().optional(),
@@ -55,6 +57,8 @@ const ShareRecord = z.object({
   linkDigest: Digest.optional(),
   /** Who of the team gave it; absent: the owner. */
   by: z.string().optional(),
+  /** The token that made it, and with which it ends. */
+  madeWith: z.string().optional(),
   createdAtMs: z.int(),
   expiresAtMs: z.int().optional(),
 });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { openTestCore, openTestHost } from "../../../test/support/core.ts";
-import { createToken } from "./keep-tokens.ts";
+import { createBox } from "../create-box.ts";
+import { CreateBox } from "../../contract/api/schemas.ts";
+import { createShare } from "./keep-shares.ts";
+import { createToken, removeToken } from "./keep-tokens.ts";
 import { socketOwner } from "./caller.ts";
 import { withBarred } from "../team/persons.ts";
 
@@ -224,5 +227,42 @@ describe("somebody whose rights change", () => {
     expect(isEnded).toBe(true);
     expect(() => it.identify(guest)).toThrow(unauthenticated);
     expect(it.identify(owners).principal.kind).toBe("guest");
+  });
+});
+
+describe("what a token has made", () => {
+  it("ends with the token, and no later than it", async () => {
+    await using it = await ground();
+    const owner = it.access.sightOf(socketOwner);
+    const wanted = { name: "one", flags: { runtime: { name: "memory" } }, start: false };
+    await createBox(it.core, CreateBox.parse(wanted));
+    const ttlMs = 3_600_000;
+    const first = await createToken(it.core, owner, {
+      name: "first",
+      scopes: ["host", "read", "approve"],
+      ttlMs,
+    });
+    const kept = await createToken(it.core, owner, { name: "kept", scopes: ["read"] });
+    const as = (value: string) => it.access.sightOf(it.access.identifyToken(value));
+    const second = await createToken(it.core, as(first.value), { name: "second", scopes: ["host", "read"] });
+    const third = await createToken(it.core, as(second.value), { name: "third", scopes: ["read"] });
+    const shared = await createShare(it.core, as(first.value), "one", { may: "look", with: { link: true } });
+    const guest = await it.access.claim(shared.code!, {});
+    const unopened = await createShare(it.core, as(first.value), "one", {
+      may: "look",
+      with: { link: true },
+    });
+    for (const end of [second.token.expiresAtMs, third.token.expiresAtMs, shared.share.expiresAtMs])
+      expect(end).toBe(first.token.expiresAtMs);
+    expect(it.identify(guest).principal).toMatchObject({ kind: "guest", box: "one" });
+
+    await removeToken(it.core, owner, first.token.id);
+    for (const { value } of [first, second, third])
+      expect(() => it.access.identifyToken(value)).toThrow(unauthenticated);
+    expect(() => it.identify(guest)).toThrow(unauthenticated);
+    await expect(it.access.claim(unopened.code!, {})).rejects.toMatchObject({ code: "access.link_used" });
+    expect(it.access.identifyToken(kept.value).principal).toMatchObject({ name: "kept" });
+    const removed = await it.core.ports.store.listEvents({ type: "token.removed", limit: 10 });
+    expect(new Set(removed.map(({ data }) => data["name"]))).toEqual(new Set(["first", "second", "third"]));
   });
 });

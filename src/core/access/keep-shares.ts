@@ -6,7 +6,7 @@ import type { Box } from "../../contract/box.ts";
 import type { ShareRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { digestOf, freshCredential, freshId } from "./credential.ts";
-import { holderOf, notFound } from "./keep-tokens.ts";
+import { holderOf, notFound, tokenOf } from "./keep-tokens.ts";
 import type { Sight } from "./sight.ts";
 
 const maxSharesOfBox = 64;
@@ -67,7 +67,11 @@ export async function createShare(
   const nowMs = core.ports.clock.nowMs();
   const isLink = "link" in whom;
   const code = freshCredential();
-  const lifeMs = ttlMs ?? (isLink ? linkLifeMs : undefined);
+  const parent = tokenOf(core, access);
+  const endMs = Math.min(
+    nowMs + (ttlMs ?? (isLink ? linkLifeMs : Infinity)),
+    parent?.expiresAtMs ?? Infinity,
+  );
   const holder = holderOf(access);
   const share: ShareRecord = {
     id: freshId(),
@@ -77,7 +81,8 @@ export async function createShare(
     ...(isLink ? { linkDigest: digestOf(code) } : { person: findPerson(core, whom.person) }),
     ...(holder.kind === "person" ? { by: holder.person } : {}),
     createdAtMs: nowMs,
-    ...(lifeMs === undefined ? {} : { expiresAtMs: nowMs + lifeMs }),
+    ...(parent === undefined ? {} : { madeWith: parent.id }),
+    ...(Number.isFinite(endMs) ? { expiresAtMs: endMs } : {}),
   };
   await core.access.change((state) => ({ ...state, shares: [...state.shares, share] }));
   const { id: shareId, person, expiresAtMs } = share;

@@ -28,7 +28,10 @@ const isSameHolder = (one: Holder, other: Holder): boolean => JSON.stringify(one
 const isTheirs = (access: Sight, { holder }: { readonly holder: Holder }): boolean =>
   isOfHost(access.principal) || isSameHolder(holder, holderOf(access));
 
-const infoOf = (core: Core, { digest: _digest, holder, ...token }: TokenRecord): TokenInfo => ({
+const infoOf = (
+  core: Core,
+  { digest: _digest, madeWith: _madeWith, holder, ...token }: TokenRecord,
+): TokenInfo => ({
   ...token,
   holder: core.access.holderName(holder),
 });
@@ -43,7 +46,6 @@ export async function createToken(
   access: Sight,
   { name, scopes, ttlMs }: { name: string; scopes: readonly Scope[]; ttlMs?: number | undefined },
 ): Promise<{ token: TokenInfo; value: string }> {
-  const { principal } = access;
   // SECURITY: what a token makes can never do more, or last longer, than the token itself.
   const missing = scopes.find((scope) => !access.scopes.includes(scope));
   if (missing !== undefined)
@@ -57,9 +59,8 @@ export async function createToken(
       hint: "Remove some: agentbox token ls",
     });
   const nowMs = core.ports.clock.nowMs();
-  const parentEndMs =
-    principal.kind === "token" ? state.tokens.find(({ id }) => id === principal.id)?.expiresAtMs : undefined;
-  const endMs = Math.min(nowMs + (ttlMs ?? Infinity), parentEndMs ?? Infinity);
+  const parent = tokenOf(core, access);
+  const endMs = Math.min(nowMs + (ttlMs ?? Infinity), parent?.expiresAtMs ?? Infinity);
   const value = freshCredential(tokenPrefix);
   const token: TokenRecord = {
     id: freshId(),
@@ -67,6 +68,7 @@ export async function createToken(
     digest: digestOf(value),
     scopes: allScopes.filter((scope) => scopes.includes(scope)),
     holder: holderOf(access),
+    ...(parent === undefined ? {} : { madeWith: parent.id }),
     createdAtMs: nowMs,
     ...(Number.isFinite(endMs) ? { expiresAtMs: endMs } : {}),
   };
@@ -75,11 +77,32 @@ export async function createToken(
   return { token: infoOf(core, token), value };
 }
 
+/** The record of the token that somebody came in with. */
+export const tokenOf = (core: Core, { credential }: Caller): TokenRecord | undefined =>
+  core.access.records.state.tokens.find(({ id }) => credential.kind === "token" && id === credential.id);
+
+/** SECURITY: with everything that was made with it, or a thief would keep what they made before. */
 export async function removeToken(core: Core, access: Sight, id: string): Promise<void> {
-  const token = core.access.records.state.tokens.find((one) => one.id === id);
+  const { tokens, shares } = core.access.records.state;
+  const token = tokens.find((one) => one.id === id);
   if (!token || !isTheirs(access, token)) throw notFound("token", "agentbox token ls");
-  await core.access.change((state) => ({ ...state, tokens: state.tokens.filter((one) => one.id !== id) }));
-  await core.note("token.removed", undefined, { token: id, name: token.name });
+  const ended = new Set([id]);
+  // What made another stands before it in the records.
+  for (const one of tokens) if (one.madeWith !== undefined && ended.has(one.madeWith)) ended.add(one.id);
+  const isOfEnded = (one: { readonly madeWith?: string | undefined }): boolean =>
+    one.madeWith !== undefined && ended.has(one.madeWith);
+  const unshared = new Set(shares.filter(isOfEnded).map((share) => share.id));
+  await core.access.change((state) => ({
+    ...state,
+    tokens: state.tokens.filter((one) => !ended.has(one.id)),
+    shares: state.shares.filter((one) => !unshared.has(one.id)),
+  }));
+  await core.access.endSessions(
+    ({ holder }) => holder.kind === "guest" && unshared.has(holder.share),
+    "unshared",
+  );
+  for (const one of tokens.filter((each) => ended.has(each.id)))
+    await core.note("token.removed", undefined, { token: one.id, name: one.name });
 }
 
 export const notFound = (what: string, list: string): AgentBoxError =>
