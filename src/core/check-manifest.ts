@@ -14,11 +14,12 @@ import { useImage } from "./images/use-image.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
 import { compileFor } from "./network/compile-for.ts";
 import { describePolicy } from "./network/describe-policy.ts";
+import { requireBrowserMounts, requireBrowserProject } from "./own-places.ts";
 import { readLayers, readOwnLayers } from "./read-layers.ts";
 import { resolveManifest } from "./resolve-manifest.ts";
 import { trustRequests } from "./trust-requests.ts";
 
-type Draft = RouteBody<"checkManifest"> & { readonly isRequest?: boolean };
+type Draft = RouteBody<"checkManifest"> & { readonly isRequest?: boolean; readonly isInBrowser?: boolean };
 type CheckFinding = ManifestCheck["findings"][number];
 
 /** Refusals are part of the answer, so that a form can show all of them at once. */
@@ -43,7 +44,7 @@ export async function checkManifest(core: Core, draft: Draft): Promise<ManifestC
     ? await tried(() => readLayers(core, { ...sourcesOf(project), flags, isRequest: draft.isRequest }))
     : undefined;
   const ofFile = problems.flatMap(findingsOf);
-  const planned = read && (await planBox(core, read.places, project, tried));
+  const planned = read && (await planBox(core, read.places, { project, tried, ...draft }));
   return {
     findings: [...form, ...ofFile],
     problems: problems
@@ -147,12 +148,16 @@ interface Planned {
 
 type Tried = <T>(stage: () => T | Promise<T>) => Promise<T | undefined>;
 
+interface Planning extends Pick<Draft, "isInBrowser"> {
+  readonly project: FoundProject | undefined;
+  readonly tried: Tried;
+}
+
 /** Later stages are tried even if an earlier one says no: whoever fills in the form wants to know all of it. */
 async function planBox(
   core: Core,
   places: ResolvePlaces,
-  project: FoundProject | undefined,
-  tried: Tried,
+  { project, tried, isInBrowser }: Planning,
 ): Promise<Planned> {
   const { agents, workspaces } = core.ports;
   const { projectDir } = places;
@@ -167,6 +172,10 @@ async function planBox(
     }),
   );
   if (asked === undefined) return { trust };
+  if (isInBrowser === true) {
+    await tried(() => requireBrowserProject(core, projectDir, asked.workspace));
+    await tried(() => requireBrowserMounts(core, places));
+  }
   const spec = (await tried(() => pinAgent(core, asked, projectDir))) ?? asked;
   const isolation = await tried(async () => {
     const found = await findEnforceable(core, spec);

@@ -7,6 +7,7 @@ import type { CreateBox, CreatedBox, StartRun } from "../contract/api/schemas.ts
 import type { Box, BoxSpec, Isolation } from "../contract/box.ts";
 import { type Maker, ownerMaker, withBoxOwner } from "./team/members.ts";
 import { allocateOwner } from "./allocate-owner.ts";
+import { requireBrowserProject } from "./own-places.ts";
 import { proposeName, requireBoxName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
 import type { NetworkPolicy } from "../contract/network/policy.ts";
@@ -34,7 +35,7 @@ const minFreeBytes = 256 * 2 ** 20;
 export async function createBox(
   core: Core,
   request: CreateBox,
-  { person, isRequest }: Maker = ownerMaker,
+  { person, isRequest, isInBrowser = false }: Maker = ownerMaker,
 ): Promise<CreatedBox> {
   const { ports } = core;
   // Before anybody is asked about trust.
@@ -51,7 +52,8 @@ export async function createBox(
   });
   if (isRequest && (await isWeakerThanOwn(ports.runtimes, places.layers, asked.runtime)))
     throw weakerThanOwn(core, asked.runtime, person);
-  await requireTrust(core, places, request.trust);
+  if (isInBrowser) await requireBrowserProject(core, places.projectDir, asked.workspace);
+  await requireTrust(core, places, request.trust, { isInBrowser });
   const network = compileFor(places);
   ports.modelKeys.remember(asked.model, request.variables ?? {});
   const pinned = await pinAgent(core, asked, places.projectDir);

@@ -4,6 +4,8 @@ import type { RouteBody } from "../contract/api/routes.ts";
 import type { TrustEntry, TrustQuestion } from "../contract/api/schemas.ts";
 import type { Core } from "./context.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
+import { requireBrowserMounts } from "./own-places.ts";
+import type { Maker } from "./team/members.ts";
 import { readLayers } from "./read-layers.ts";
 import { trustRequests } from "./trust-requests.ts";
 
@@ -26,7 +28,9 @@ export async function askTrust(core: Core, project: Project): Promise<TrustQuest
 export async function grantTrust(
   core: Core,
   { digest, ...project }: RouteBody<"grantTrust">,
+  { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
 ): Promise<TrustEntry> {
+  if (isInBrowser) await requireBrowserMounts(core, (await readLayers(core, project)).places);
   const question = await askTrust(core, project);
   if (question.digest !== digest) throw mismatch(question, digest);
   return record(core, question);
@@ -62,7 +66,9 @@ export async function requireTrust(
   core: Core,
   places: ResolvePlaces,
   agreed: string | undefined,
+  { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
 ): Promise<void> {
+  if (isInBrowser) await requireBrowserMounts(core, places);
   const { requests, digest } = trustRequests(places);
   if (requests.length === 0) return;
   const question: TrustQuestion = {

@@ -1,7 +1,7 @@
 /** Handlers for forms: they look, and make nothing. */
 import type { RouteName } from "../contract/api/routes.ts";
 import { manifestJsonSchema } from "../contract/manifest/index.ts";
-import { memberProjects, requireProject } from "../core/team/members.ts";
+import { makerOf, memberProjects, requireProject } from "../core/team/members.ts";
 import { checkManifest } from "../core/check-manifest.ts";
 import type { Core } from "../core/context.ts";
 import { listProjects } from "../core/list-projects.ts";
@@ -16,7 +16,7 @@ export const formHandlers: Pick<Handlers, FormRoute> = {
   }),
   async checkManifest({ deps: { core }, body, access }) {
     await requireProject(core, access, body);
-    return checkManifest(core, { ...body, isRequest: !access.mayOrder });
+    return checkManifest(core, { ...body, ...makerOf(access) });
   },
   async listProjects({ deps: { core }, access }) {
     const all = await core.ports.store.listBoxes();

@@ -231,7 +231,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   },
 
   askTrust: ({ deps, body }) => askTrust(deps.core, body),
-  grantTrust: ({ deps, body }) => grantTrust(deps.core, body),
+  grantTrust: ({ deps, body, access }) => grantTrust(deps.core, body, makerOf(access)),
   listTrust: async ({ deps }) => ({
     entries: (await deps.core.ports.store.listTrust()).map((entry) => ({
       ...entry,

@@ -2,7 +2,7 @@
 import type { RouteName } from "../contract/api/routes.ts";
 import { buildImage } from "../core/images/build-image.ts";
 import { getImage, pruneImages, removeImage } from "../core/images/remove-images.ts";
-import { requireProject } from "../core/team/members.ts";
+import { makerOf, requireProject } from "../core/team/members.ts";
 import type { Handlers } from "./handlers.ts";
 import { streamSteps } from "./step-stream.ts";
 
@@ -12,7 +12,7 @@ export const imageHandlers: Pick<Handlers, ImageRoute> = {
   listImages: async ({ deps }) => ({ images: [...(await deps.core.ports.images.list())] }),
   async buildImage({ deps: { core }, body, access, response }) {
     await requireProject(core, access, body);
-    const request = { ...body, isRequest: !access.mayOrder };
+    const request = { ...body, ...makerOf(access) };
     const run = (how: Parameters<typeof buildImage>[2]) => buildImage(core, request, how);
     await streamSteps({ core, response, what: "building an image", run });
   },

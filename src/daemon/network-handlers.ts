@@ -1,7 +1,7 @@
 /** The handlers of the gate's routes. */
 import { AgentBoxError } from "../base/errors.ts";
 import type { RouteName } from "../contract/api/routes.ts";
-import { forbidden, requireProject } from "../core/team/members.ts";
+import { forbidden, makerOf, requireProject } from "../core/team/members.ts";
 import { requireParameter } from "../core/access/authority.ts";
 import { listVisible } from "../core/access/visible-records.ts";
 import { allowEgress } from "../core/network/allow-egress.ts";
@@ -35,7 +35,7 @@ export const networkHandlers: Pick<Handlers, NetworkRoute> = {
   },
   async changePolicy({ deps: { core }, params, body, access }) {
     await requireProject(core, access, body);
-    const policy = await changePolicy(core, params["box"]!, { ...body, isRequest: !access.mayOrder });
+    const policy = await changePolicy(core, params["box"]!, { ...body, ...makerOf(access) });
     return { policy, lines: describePolicy(policy) };
   },
   async allowEgress({ deps: { core }, params, body, access }) {

@@ -72,6 +72,8 @@ describe("the scopes of a token", () => {
   let owner: Visitor;
   /** A directory of the owner that nobody listed. */
   let secretDir: string;
+  /** Another, which a person may agree to in a browser. */
+  let plainDir: string;
   let count = 0;
 
   const token = async (held: readonly Scope[]): Promise<Visitor> => {
@@ -79,7 +81,7 @@ describe("the scopes of a token", () => {
     return { name: held.join("+"), where: { port: web.port }, headers: { authorization: `Bearer ${value}` } };
   };
   const fresh = (): string => `scope-made-${(count += 1)}`;
-  const mount = () => [{ source: secretDir, target: "/data", access: "write" }];
+  const mount = (source = secretDir) => [{ source, target: "/data", access: "write" }];
   const binding = { token: { how: "bearer", hosts: ["thief.example.org"] } };
   const reaching = { network: { allow: ["thief.example.org"] } };
 
@@ -91,12 +93,12 @@ describe("the scopes of a token", () => {
   };
   const asked: Record<string, () => object> = {
     trust: () => ({ trust: "sha256:0" }),
-    "flags.mounts": () => ({ flags: { mounts: mount() } }),
+    "flags.mounts": () => ({ flags: { mounts: mount(plainDir) } }),
     "flags.secrets": () => ({ flags: { secrets: binding } }),
     "flags.security": () => ({ flags: { security: { exceptions: {} } } }),
     "flags.runtime": () => ({ flags: { runtime: { name: "memory" } } }),
     variables: () => ({ variables: { OPENAI_API_KEY: "planted" } }),
-    projectDir: () => ({ projectDir: secretDir }),
+    projectDir: () => ({ projectDir: plainDir }),
     flags: () => ({ flags: reaching }),
     accept: () => ({ accept: ["hook"] }),
     skipsChecks: () => ({ skipsChecks: true }),
@@ -169,6 +171,8 @@ describe("the scopes of a token", () => {
   beforeAll(async () => {
     daemon = await startDaemon();
     secretDir = join(daemon.scratch, ".ssh");
+    plainDir = join(daemon.scratch, "notes");
+    mkdirSync(plainDir);
     mkdirSync(secretDir);
     // For a daemon of root, whose boxes have users of their own.
     chmodSync(secretDir, 0o777);
@@ -257,6 +261,48 @@ describe("the scopes of a token", () => {
     );
     expect((await ask(owner, "addSecret", { name: "ran", source })).status, "the owner").toBe(200);
     await daemon.client.removeSecret("ran");
+  });
+
+  it("and a stolen session show no box the keys of the owner, whatever it agrees to", async () => {
+    const browser = {
+      name: "browser",
+      where: { port: web.port },
+      headers: { ...web.headers, origin: web.origin },
+    };
+    const make = (who: Visitor, more: object) =>
+      ask(who, "createBox", { name: fresh(), start: false, ...more });
+    const project = join(daemon.scratch, "project");
+    mkdirSync(project);
+    const text = `version = 1\n[[mounts]]\nsource = "${secretDir}"\ntarget = "/data"\naccess = "write"\n`;
+    const manifest = { file: join(project, "agentbox.toml"), text };
+    const asks = { projectDir: project, manifest };
+    const { digest } = await daemon.client.askTrust(asks);
+    const copied = { projectDir: secretDir, flags: { workspace: { mode: "copy" } } };
+    const mounted = { flags: { workspace: { mode: "empty" }, mounts: mount() } };
+    for (const more of [mounted, copied, asks, { ...asks, trust: digest }]) {
+      const refused = await make(browser, more);
+      expect(refused.code, refused.text).toBe("access.forbidden");
+      expect(refused.text).toContain("This needs a yes at the command line");
+    }
+    const yes = { ...asks, digest };
+    for (const [name, body] of [
+      ["grantTrust", yes],
+      ["changePolicy", { ...asks, trust: digest }],
+    ] as const)
+      expect((await ask(browser, name, body)).code, name).toBe("access.forbidden");
+    const checked = await ask(browser, "checkManifest", mounted);
+    expect(checked.text).toContain("A browser cannot show");
+    expect(await daemon.client.listTrust()).toEqual([]);
+    const { events } = await daemon.client.listEvents({ type: "access.refused", limit: 1000 });
+    expect(events.map(({ data }) => data["place"])).toContain(secretDir);
+
+    for (const more of [mounted, copied]) expect((await make(owner, more)).status, "the owner").toBe(200);
+    const plain = { flags: { workspace: { mode: "empty" }, mounts: mount(plainDir) } };
+    expect((await make(browser, plain)).status, "another directory").toBe(200);
+    // Once the owner has agreed at the command line, the browser makes the box as before.
+    expect((await ask(owner, "grantTrust", yes)).status).toBe(200);
+    expect((await make(browser, asks)).status).toBe(200);
+    await removeMade();
   });
 
   it("hold on every route, for every parameter of the table", async () => {

@@ -7,6 +7,7 @@ import type { BuildOptions } from "../../ports/images.ts";
 import { pinAgent } from "../agents/pin-agent.ts";
 import type { Core } from "../context.ts";
 import { requireTrust } from "../grant-trust.ts";
+import type { Maker } from "../team/members.ts";
 import { readLayers } from "../read-layers.ts";
 import { resolveManifest } from "../resolve-manifest.ts";
 import { installServers } from "./packaged-servers.ts";
@@ -17,7 +18,7 @@ type Progress = Pick<BuildOptions, "onProgress" | "signal">;
 /** Builds the image of a manifest, or finds that it is there. */
 export async function buildImage(
   core: Core,
-  request: RouteBody<"buildImage"> & { readonly isRequest?: boolean },
+  request: RouteBody<"buildImage"> & Partial<Maker>,
   how: Progress,
 ): Promise<{ image: ImageInfo; isNew: boolean }> {
   const { ports } = core;
@@ -30,7 +31,7 @@ export async function buildImage(
     hostEnv: () => "",
     defaultMode: "empty",
   });
-  await requireTrust(core, places, request.trust);
+  await requireTrust(core, places, request.trust, request);
   const place = { projectDir: places.projectDir, manifestDigest: manifestDigest(request) };
   const spec = await pinAgent(core, asked, places.projectDir);
   const base = await baseOf(core, spec, place, { isFresh: request.isFresh, ...how });

@@ -3,6 +3,7 @@ import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Core } from "../context.ts";
 import { requireTrust } from "../grant-trust.ts";
 import { withSecretRulesOf } from "../policy/secret-rules.ts";
+import type { Maker } from "../team/members.ts";
 import { readLayers } from "../read-layers.ts";
 import { announcePorts, applyPolicy, effectivePolicy } from "./apply-policy.ts";
 import { compileFor } from "./compile-for.ts";
@@ -14,12 +15,12 @@ import { compileFor } from "./compile-for.ts";
 export function changePolicy(
   core: Core,
   name: string,
-  request: RouteBody<"changePolicy"> & { readonly isRequest?: boolean },
+  request: RouteBody<"changePolicy"> & Partial<Maker>,
 ): Promise<NetworkPolicy> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     const { places } = await readLayers(core, request);
-    await requireTrust(core, places, request.trust);
+    await requireTrust(core, places, request.trust, request);
     const network = withSecretRulesOf(compileFor(places), box.network);
     const update = { ...box, network };
     await core.commit({

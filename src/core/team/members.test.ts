@@ -28,11 +28,22 @@ const core = {
 } as unknown as Core;
 
 const person = { kind: "person", id: "p1", name: "Ana", isAdmin: false } as const;
-const member = { principal: person, isOfHost: false } as unknown as Sight;
-const admin = { principal: { ...person, isAdmin: true }, isOfHost: true, mayOrder: true } as unknown as Sight;
-const token = { principal: { kind: "token", of: person }, isOfHost: false } as unknown as Sight;
+const credential = { kind: "session" };
+const member = { credential, principal: person, isOfHost: false } as unknown as Sight;
+const admin = {
+  credential,
+  principal: { ...person, isAdmin: true },
+  isOfHost: true,
+  mayOrder: true,
+} as unknown as Sight;
+const token = {
+  credential: { kind: "token" },
+  principal: { kind: "token", of: person },
+  isOfHost: false,
+} as unknown as Sight;
 
 const ownersToken = {
+  credential: { kind: "token" },
   principal: { kind: "token", of: { kind: "owner" } },
   isOfHost: true,
   mayOrder: false,
@@ -40,10 +51,10 @@ const ownersToken = {
 
 describe("a member's request", () => {
   it("is made for the person, as a request; an admin's is an order", () => {
-    expect(makerOf(member)).toEqual({ person: "p1", isRequest: true });
-    expect(makerOf(token)).toEqual({ person: "p1", isRequest: true });
-    expect(makerOf(ownersToken)).toEqual({ person: undefined, isRequest: true });
-    expect(makerOf(admin)).toEqual({ person: "p1", isRequest: false });
+    expect(makerOf(member)).toEqual({ person: "p1", isRequest: true, isInBrowser: true });
+    expect(makerOf(token)).toEqual({ person: "p1", isRequest: true, isInBrowser: false });
+    expect(makerOf(ownersToken)).toMatchObject({ isRequest: true, isInBrowser: false });
+    expect(makerOf(admin)).toEqual({ person: "p1", isRequest: false, isInBrowser: true });
   });
 
   it.each([

@@ -18,6 +18,8 @@ export interface Maker {
   readonly person?: string | undefined;
   /** Whether what was typed is a request, as a manifest is, and not an order. */
   readonly isRequest: boolean;
+  /** Whether it came from a page, and not from the owner's command line or a program. */
+  readonly isInBrowser?: boolean;
 }
 
 export const ownerMaker: Maker = { isRequest: false };
@@ -27,9 +29,10 @@ function personOf(principal: Principal): PersonPrincipal | undefined {
   return principal.kind === "person" ? principal : undefined;
 }
 
-export const makerOf = ({ principal, mayOrder }: Sight): Maker => ({
+export const makerOf = ({ principal, credential, mayOrder }: Sight): Maker => ({
   person: personOf(principal)?.id,
   isRequest: !mayOrder,
+  isInBrowser: credential.kind === "session",
 });
 
 /**

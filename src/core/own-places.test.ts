@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { isOwnPlace } from "./own-places.ts";
+
+it.each([
+  ["/home/ada/.ssh", true],
+  ["/home/ada/.config/app", true],
+  ["/home/ada", true],
+  ["/home", true],
+  ["/etc/cron.d", true],
+  ["/root/.ssh", true],
+  ["/root", true],
+  ["/var/spool/cron", true],
+  ["/home/ada/work", false],
+  ["/home/ada/work/.cache", false],
+  ["/home/bob/notes", false],
+  ["/srv/data", false],
+  ["/etcetera", false],
+])("%s is for the command line: %s", (path, isOwn) => expect(isOwnPlace(path, "/home/ada")).toBe(isOwn));
+
+it("has the projects of root's own home", () => {
+  expect(isOwnPlace("/root/work", "/root")).toBe(false);
+  expect(isOwnPlace("/root/.ssh", "/root")).toBe(true);
+});
