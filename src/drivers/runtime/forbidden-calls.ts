@@ -37,6 +37,23 @@ export const trace = { attach: 16, seize: 0x4206 } as const;
 /** PER_LINUX, ADDR_NO_RANDOMIZE (debuggers) and "only tell me". */
 export const personalities = [0, 0x0004_0000, 0xffff_ffff] as const;
 
+/** S_ISUID and S_ISGID. */
+export const setIdBits = { user: 0o4000, group: 0o2000 } as const;
+/** O_CREAT, and the bit of O_TMPFILE that is its own: with neither, what is in the place of the mode means nothing. */
+export const makesFile = { create: 0x40, unnamed: 0x40_0000 } as const;
+/** Calls that give a file its mode, and which argument that is. mkdir is none: the kernel itself leaves the bits out. */
+export const modeCalls = {
+  chmod: 1,
+  fchmod: 1,
+  fchmodat: 2,
+  fchmodat2: 2,
+  creat: 1,
+  mknod: 1,
+  mknodat: 2,
+} as const;
+/** Those that give one only if they make the file: which arguments are flags and mode. */
+export const openCalls = { open: { flags: 1, mode: 2 }, openat: { flags: 2, mode: 3 } } as const;
+
 export const alwaysDenied = [
   // Namespaces and mounts: with a user namespace of its own a box has every capability in it, and the kernel's
   // least tested code in reach.
@@ -107,15 +124,30 @@ export const alwaysDenied = [
   "ustat",
 ] as const;
 
-const conditional = ["clone", "clone3", "ioctl", "ptrace", "personality", "socket", "socketpair"] as const;
+const conditional = [
+  "clone",
+  "clone3",
+  "ioctl",
+  "ptrace",
+  "personality",
+  "socket",
+  "socketpair",
+  "openat2",
+] as const;
 /** Every call a rule speaks about. */
-export type RuledCall = (typeof alwaysDenied)[number] | (typeof conditional)[number];
+export type RuledCall =
+  | (typeof alwaysDenied)[number]
+  | (typeof conditional)[number]
+  | keyof typeof modeCalls
+  | keyof typeof openCalls;
 
 export interface CallRule {
   readonly syscall: RuledCall;
   readonly when: readonly ArgumentTest[];
   readonly verdict: CallVerdict;
 }
+
+const setId = setIdBits.user | setIdBits.group;
 
 const rule = (syscall: RuledCall, when: readonly ArgumentTest[], verdict: CallVerdict): CallRule => ({
   syscall,
@@ -165,6 +197,23 @@ export const callRules: readonly CallRule[] = [
     noSuchProtocol,
   ),
   rule("socketpair", [{ arg: 0, isNot: family.unix }], noSuchFamily),
+  // SECURITY: in a directory of the host that is mounted, such a file lets other people of the machine act as its owner.
+  ...(Object.entries(modeCalls) as [keyof typeof modeCalls, number][]).map(([name, arg]) =>
+    rule(name, [{ arg, hasAnyOf: setId }], notPermitted),
+  ),
+  ...(Object.entries(openCalls) as [keyof typeof openCalls, { flags: number; mode: number }][]).map(
+    ([name, { flags, mode }]) =>
+      rule(
+        name,
+        [
+          { arg: flags, hasAnyOf: makesFile.create | makesFile.unnamed },
+          { arg: mode, hasAnyOf: setId },
+        ],
+        notPermitted,
+      ),
+  ),
+  // Its mode is behind a pointer that a filter cannot follow. Programs that try it know kernels without, and use openat.
+  rule("openat2", [], noSuchCall),
 ];
 
 export interface Call {

@@ -3,11 +3,11 @@
  * names what is allowed, so that a call which was invented later, or which nobody looked at, is not.
  */
 export const freeCalls: readonly string[] = [
-  "accept accept4 access afs_syscall alarm arch_prctl bind brk cachestat capget capset chdir chmod chown",
-  "clock_getres clock_gettime clock_nanosleep close close_range connect copy_file_range creat create_module dup",
+  "accept accept4 access afs_syscall alarm arch_prctl bind brk cachestat capget capset chdir chown",
+  "clock_getres clock_gettime clock_nanosleep close close_range connect copy_file_range create_module dup",
   "dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait epoll_pwait2 epoll_wait",
   "epoll_wait_old eventfd eventfd2 execve execveat exit exit_group faccessat faccessat2 fadvise64 fallocate",
-  "fanotify_mark fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fdatasync fgetxattr file_getattr",
+  "fanotify_mark fchdir fchown fchownat fcntl fdatasync fgetxattr file_getattr",
   "file_setattr flistxattr flock fork fremovexattr fsetxattr fstat fstatfs fsync ftruncate futex futex_requeue",
   "futex_wait futex_waitv futex_wake futimesat get_kernel_syms get_mempolicy get_robust_list get_thread_area",
   "getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer getpeername getpgid getpgrp",
@@ -17,9 +17,9 @@ export const freeCalls: readonly string[] = [
   "kill landlock_add_rule landlock_create_ruleset landlock_restrict_self lchown lgetxattr link linkat listen",
   "listmount listxattr listxattrat llistxattr llseek lremovexattr lseek lsetxattr lsm_get_self_attr",
   "lsm_list_modules lsm_set_self_attr lstat madvise map_shadow_stack mbind membarrier memfd_create memfd_secret",
-  "migrate_pages mincore mkdir mkdirat mknod mknodat mlock mlock2 mlockall mmap mmap2 move_pages mprotect",
+  "migrate_pages mincore mkdir mkdirat mlock mlock2 mlockall mmap mmap2 move_pages mprotect",
   "mq_getsetattr mq_notify mq_open mq_timedreceive mq_timedsend mq_unlink mremap mseal msgctl msgget msgrcv",
-  "msgsnd msync munlock munlockall munmap nanosleep newfstatat open openat openat2 pause pidfd_open",
+  "msgsnd msync munlock munlockall munmap nanosleep newfstatat pause pidfd_open",
   "pidfd_send_signal pipe pipe2 pkey_alloc pkey_free pkey_mprotect poll ppoll prctl pread64 preadv preadv2",
   "prlimit64 process_mrelease pselect6 putpmsg pwrite64 pwritev pwritev2 query_module read readahead readlink",
   "readlinkat readv recvfrom recvmmsg recvmsg remap_file_pages removexattr removexattrat rename renameat",

@@ -7,9 +7,13 @@ import {
   alwaysDenied,
   family,
   kind,
+  makesFile,
+  modeCalls,
   newNamespaces,
+  openCalls,
   personalities,
   protocol,
+  setIdBits,
   socketKind,
   terminal,
   trace,
@@ -79,6 +83,27 @@ const internetSockets = [family.inet, family.inet6].flatMap((domain) =>
   ),
 );
 
+const deny = (name: string, ...args: readonly SeccompArgument[]): SeccompRule => ({
+  names: [name],
+  action: "SCMP_ACT_ERRNO",
+  errnoRet: notPermitted,
+  args,
+});
+
+/** Modes without set-id bits; with one of them, "not permitted", which programs know how to take. */
+const modes: readonly SeccompRule[] = Object.entries(modeCalls).flatMap(([name, mode]) => [
+  allow(name, masked(mode, setIdBits.user | setIdBits.group, 0)),
+  ...Object.values(setIdBits).map((bit) => deny(name, masked(mode, bit, bit))),
+]);
+
+const opened: readonly SeccompRule[] = Object.entries(openCalls).flatMap(([name, { flags, mode }]) => [
+  allow(name, masked(flags, makesFile.create | makesFile.unnamed, 0)),
+  allow(name, masked(mode, setIdBits.user | setIdBits.group, 0)),
+  ...Object.values(makesFile).flatMap((flag) =>
+    Object.values(setIdBits).map((bit) => deny(name, masked(flags, flag, flag), masked(mode, bit, bit))),
+  ),
+]);
+
 const architectures: Readonly<Record<string, string>> = {
   x64: "SCMP_ARCH_X86_64",
   arm64: "SCMP_ARCH_AARCH64",
@@ -105,6 +130,8 @@ export function seccompProfile(architecture: string): SeccompProfile | undefined
       allow("socket", is(0, family.netlink), is(2, protocol.any)),
       ...internetSockets,
       allow("socketpair", is(0, family.unix)),
+      ...modes,
+      ...opened,
     ],
   };
 }

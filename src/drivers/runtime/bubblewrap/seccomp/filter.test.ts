@@ -54,6 +54,26 @@ const rows: readonly Row[] = [
   ["ioctl", [0n, rubbish | 0x5412n], errno(1)],
   ["ioctl", [0n, 0x541cn], errno(1)],
   ["ioctl", [0n, 0x5423n], errno(1)],
+  ["chmod", [0n, 0o755n], allow],
+  ["chmod", [0n, 0o1777n], allow], // sticky
+  ["chmod", [0n, 0o4755n], errno(1)],
+  ["chmod", [0n, rubbish | 0o2755n], errno(1)],
+  ["fchmod", [3n, 0o6755n], errno(1)],
+  ["fchmodat", [3n, 0n, 0o4755n], errno(1)],
+  ["fchmodat", [3n, 0o4755n, 0o755n], allow],
+  ["fchmodat2", [3n, 0n, 0o4755n, 0n], errno(1)],
+  ["creat", [0n, 0o4755n], errno(1)],
+  ["mknod", [0n, 0o104755n], errno(1)],
+  ["mknodat", [3n, 0n, 0o104755n], errno(1)],
+  ["mknodat", [3n, 0n, 0o100755n], allow],
+  ["open", [0n, 0n, 0o4755n], allow], // opens a file that is there; the mode is left over
+  ["open", [0n, 0x41n, 0o644n], allow],
+  ["open", [0n, 0x41n, 0o4755n], errno(1)],
+  ["openat", [3n, 0n, 0x8_0000n, 0o4755n], allow],
+  ["openat", [3n, 0n, rubbish | 0x41n, rubbish | 0o2755n], errno(1)],
+  ["openat", [3n, 0n, 0x41_0002n, 0o4755n], errno(1)], // O_TMPFILE
+  ["openat", [3n, 0n, 0x1_0000n, 0o4755n], allow], // O_DIRECTORY alone
+  ["openat2", [3n, 0n, 0n, 24n], errno(38)],
   ["ptrace", [0n], allow], // TRACEME
   ["ptrace", [7n], allow], // CONT
   ["ptrace", [16n], errno(1)],
@@ -92,7 +112,9 @@ describe.each(["x64", "arm64"] as const satisfies readonly Architecture[])(
     const decide = (nr: number, args: readonly bigint[] = []): number =>
       simulate(program, { arch, nr, args });
 
-    it.each(rows)("%s %s", (name, args, expected) => {
+    const known = rows.filter(([name]) => syscallNumber(name, architecture) !== undefined);
+
+    it.each(known)("%s %s", (name, args, expected) => {
       expect(decide(syscallNumber(name, architecture)!, args)).toBe(expected);
     });
 
