@@ -31,7 +31,7 @@ const notInContainers = [
 const ofTheRuntime = [
   "test/security/threat-{01,03,09,11,20,22,23,25,30,31,35,36}-*.test.ts",
   "test/security/threat-{12-no-interception,14-control-credentials,28-own-box}.test.ts",
-  "test/security/found-check-asks-model.test.ts",
+  "test/security/found-{check-asks-model,mounted-owner}.test.ts",
   "test/e2e/{boot,box,held-secrets,vault-programs}.test.ts",
 ];
 

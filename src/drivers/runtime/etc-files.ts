@@ -31,6 +31,8 @@ export function etcFiles(box: EtcSubject): readonly EtcFile[] {
       path: "/etc/hosts",
       content: `127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.0.1 ${box.name}\n`,
     },
+    // Its owner may be another number here than the box's user, and git would work in no such directory.
+    { path: "/etc/gitconfig", content: `[safe]\n\tdirectory = ${boxPaths.workspace}\n` },
     { path: "/etc/hostname", content: `${box.name}\n` },
     { path: "/etc/machine-id", content: `${box.machineId}\n` },
     {

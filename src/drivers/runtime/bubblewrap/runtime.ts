@@ -20,6 +20,7 @@ import { EndWatch } from "./end-watch.ts";
 import { etcFiles } from "../etc-files.ts";
 import { groupFreezer } from "./freezer.ts";
 import { Guard } from "../guard.ts";
+import { OwnerMaps } from "../owner-maps.ts";
 import { isolationOf, refuseUnenforceable } from "./guarantees.ts";
 import { detectLimiter } from "./limits/detect.ts";
 import type { Limiter } from "./limits/limiter.ts";
@@ -62,6 +63,7 @@ class BubblewrapRuntime implements Runtime {
   readonly #bootId: string;
   readonly #records: Records;
   readonly #guard: Guard;
+  readonly #owners: OwnerMaps;
   readonly #freezer: Freezer;
   readonly #verbs = new KeyedMutex();
   readonly #ends: EndWatch;
@@ -75,6 +77,7 @@ class BubblewrapRuntime implements Runtime {
     this.#bootId = bootId;
     this.#records = new Records(boxesDir);
     this.#guard = new Guard(boxesDir);
+    this.#owners = new OwnerMaps(boxesDir, host.uid);
     this.#freezer = limiter.freezer === undefined ? signalFreezer : groupFreezer(limiter.freezer);
     this.#ends = new EndWatch((name, first) => this.#settle(name, first));
   }
@@ -89,8 +92,10 @@ class BubblewrapRuntime implements Runtime {
       const first = await this.#findFirst(record);
       if (first !== undefined) this.#ends.watch(record.name, first);
       // A chain without a first process may still be coming up, and needs what it mounts on.
-      else if ((await this.#guard.isRaised(record.name)) && (await scanChain(record.link)).length === 0)
+      else if ((await this.#guard.isRaised(record.name)) && (await scanChain(record.link)).length === 0) {
+        await this.#owners.lower(record.name);
         await this.#guard.lower(record.name);
+      }
     }
   }
 
@@ -135,10 +140,12 @@ class BubblewrapRuntime implements Runtime {
     await this.#records.write(record);
     const guarded = await this.#guard.raise(box);
     if (guarded !== undefined) checkBesideGuard(box.mounts, guarded);
+    const mapped = await this.#owners.raise(
+      guarded === undefined ? box : { ...box, dirs: { ...box.dirs, workspace: guarded.workspace } },
+    );
     const placement = await this.#limiter.prepare(box.name, box.resources);
     const chain = startChain({
-      ...box,
-      dirs: guarded === undefined ? box.dirs : { ...box.dirs, workspace: guarded.workspace },
+      ...mapped,
       guardedNames: guarded?.names ?? [],
       host: this.#host,
       memoryBytes: box.resources.memoryBytes,
@@ -206,6 +213,7 @@ class BubblewrapRuntime implements Runtime {
     const record = await this.#records.find(name);
     if (record !== undefined && record.bootId === this.#bootId) await this.#kill(record);
     await this.#limiter.release(name);
+    await this.#owners.lower(name);
     await this.#guard.lower(name);
   }
 
@@ -333,6 +341,7 @@ class BubblewrapRuntime implements Runtime {
   async #releaseIfEnded(name: string): Promise<void> {
     if ((await this.#status(name))?.phase !== "stopped") return;
     await this.#limiter.release(name);
+    await this.#owners.lower(name);
     await this.#guard.lower(name);
   }
 }

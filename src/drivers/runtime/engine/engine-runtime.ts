@@ -11,6 +11,7 @@ import type { ContainerDescription } from "../../../contract/container.ts";
 import { type Engine, explainEngineError } from "../../../host/engine/index.ts";
 import type { Runtime, RuntimeBox, RuntimeStatus, RuntimeUsage } from "../../../ports/runtime.ts";
 import { Guard } from "../guard.ts";
+import { OwnerMaps } from "../owner-maps.ts";
 import { checkMounts, checkSkills } from "../mounts.ts";
 import { identify, type ProcessIdentity, usageFromProc } from "../process-tree.ts";
 import { signalFreezer } from "../signal-freezer.ts";
@@ -51,6 +52,7 @@ export class EngineRuntime implements Runtime {
   readonly #options: EngineRuntimeOptions;
   readonly #containers: Containers;
   readonly #guard: Guard;
+  readonly #owners: OwnerMaps;
   readonly #ends: EndWatch;
   readonly #verbs = new KeyedMutex();
   readonly #freezesBySignals: boolean;
@@ -64,6 +66,7 @@ export class EngineRuntime implements Runtime {
     this.#freezesBySignals = facts.isRootless && facts.cgroupVersion === 1;
     this.#containers = new Containers(client, installation, this.#freezesBySignals);
     this.#guard = new Guard(boxesDir);
+    this.#owners = new OwnerMaps(boxesDir);
     this.#ends = new EndWatch({
       client,
       installation,
@@ -89,7 +92,7 @@ export class EngineRuntime implements Runtime {
     const alive = found.filter(({ phase }) => phase !== "stopped");
     for (const { name, id } of alive) this.#ends.watch(name, id);
     // Only boxes of this runtime: those that another one runs are for that one to tidy up.
-    for (const { name } of found.filter(({ phase }) => phase === "stopped")) await this.#guard.lower(name);
+    for (const { name } of found.filter(({ phase }) => phase === "stopped")) await this.#lower(name);
   }
 
   start(box: RuntimeBox): Promise<RuntimeStatus> {
@@ -132,10 +135,16 @@ export class EngineRuntime implements Runtime {
     return join(this.#options.boxesDir, name, "runtime");
   }
 
+  /** Gives back what the host held for a box that does not live any more. */
+  async #lower(name: string): Promise<void> {
+    await this.#owners.lower(name);
+    await this.#guard.lower(name);
+  }
+
   async #launch(box: RuntimeBox): Promise<RuntimeStatus> {
     const { engine, installation, ociRuntime, boundary } = this.#options;
     try {
-      const prepared = await prepare(box, engine.facts, this.#guard);
+      const prepared = await prepare(box, engine.facts, { guard: this.#guard, owners: this.#owners });
       const base = box.image === undefined ? baseImage(prepared.layout) : undefined;
       const secretsVolume =
         engine.facts.kind === "podman"
@@ -196,7 +205,7 @@ export class EngineRuntime implements Runtime {
     await this.#ends.ended(name);
     const { engine, installation } = this.#options;
     if (engine.facts.kind === "podman") await removeSecretsVolume(engine.client, installation, name);
-    await this.#guard.lower(name);
+    await this.#lower(name);
   }
 
   async #kill(found: Found): Promise<void> {
@@ -245,7 +254,7 @@ export class EngineRuntime implements Runtime {
         const now = await this.#containers.inspect(found.id, name);
         if (now !== undefined) await this.#kill(now);
         await this.#ends.ended(name, found.id);
-        await this.#guard.lower(name);
+        await this.#lower(name);
       }),
     );
   }
@@ -360,7 +369,7 @@ export class EngineRuntime implements Runtime {
 
   async #lowerIfEnded(name: string): Promise<void> {
     const now = await this.#containers.find(name);
-    if (now === undefined || now.phase === "stopped") await this.#guard.lower(name);
+    if (now === undefined || now.phase === "stopped") await this.#lower(name);
   }
 }
 

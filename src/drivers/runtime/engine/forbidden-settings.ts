@@ -3,6 +3,7 @@
  * makes it: a mistake there is found here before any engine sees it. What is not known here is forbidden.
  */
 import { boxPaths } from "../../../contract/box.ts";
+import { isOwnerMap } from "../owner-maps.ts";
 import { isWithin } from "../../../contract/manifest/mount-paths.ts";
 import type { ContainerBody, ContainerHostConfig } from "./container-config.ts";
 
@@ -168,7 +169,7 @@ function mountProblems(host: ContainerHostConfig): readonly string[] {
       problems.push(`mounts at ${target} would be seen outside`);
     if (!source.startsWith("/") || !target.startsWith("/"))
       problems.push(`${source} → ${target} is not absolute`);
-    if (source === "/" || hostDirs.some((directory) => isWithin(source, directory)))
+    if (source === "/" || (!isOwnerMap(source) && hostDirs.some((directory) => isWithin(source, directory))))
       problems.push(`it sees the host's ${source}`);
     if (engineSockets.some((name) => source.endsWith(`/${name}`)))
       problems.push(`it sees the engine's ${source}`);

@@ -8,6 +8,7 @@ import type { EngineFacts } from "../../../host/engine/facts.ts";
 import type { RuntimeBox } from "../../../ports/runtime.ts";
 import { etcFiles } from "../etc-files.ts";
 import type { Guard } from "../guard.ts";
+import type { OwnerMaps } from "../owner-maps.ts";
 import { checkBesideGuard } from "../mounts.ts";
 import { placeSystemFiles, type SystemFile } from "../system-files.ts";
 import { readSystemLayout, type SystemLayout } from "../system-layout.ts";
@@ -25,7 +26,11 @@ export interface Prepared {
 
 const prefix = "engine.";
 
-export async function prepare(box: RuntimeBox, facts: EngineFacts, guard: Guard): Promise<Prepared> {
+export async function prepare(
+  box: RuntimeBox,
+  facts: EngineFacts,
+  { guard, owners }: { readonly guard: Guard; readonly owners: OwnerMaps },
+): Promise<Prepared> {
   // An image has a system of its own: nothing of the host's is shown.
   const layout = box.image === undefined ? readSystemLayout() : { entries: [], maskedFiles: [] };
   const trust = await placeSystemFiles(box.files ?? [], layout);
@@ -35,7 +40,9 @@ export async function prepare(box: RuntimeBox, facts: EngineFacts, guard: Guard)
   refuseUnspeakable(facts, box);
   makeMountPoints(box);
   return {
-    box: guarded === undefined ? box : { ...box, dirs: { ...box.dirs, workspace: guarded.workspace } },
+    box: await owners.raise(
+      guarded === undefined ? box : { ...box, dirs: { ...box.dirs, workspace: guarded.workspace } },
+    ),
     layout,
     files: [...trust, ...writeEtc(box, facts)],
     guardedNames: guarded?.names ?? [],
