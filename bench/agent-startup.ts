@@ -115,9 +115,12 @@ async function measure(daemon: TestDaemon, model: ScriptedModel, agent: string):
 async function programOf(daemon: TestDaemon, agent: string): Promise<string> {
   const { openToolStore } = await import("../src/services/tool-store/index.ts");
   const { systemClock } = await import("../src/host/clock.ts");
+  const { readHostEnv } = await import("../src/host/env.ts");
+  const { OrderFiles } = await import("../src/host/ownership.ts");
   const store = openToolStore({
     dir: join(daemon.home, "tools/agents"),
     lockFile: join(daemon.home, "agentbox.lock"),
+    orders: new OrderFiles(readHostEnv()),
     isRoot: process.getuid?.() === 0,
     env: process.env,
     clock: systemClock,

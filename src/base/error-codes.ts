@@ -131,6 +131,11 @@ export const errorCodes = {
   "file.not_found": code(404, 3, "There is no such file or directory."),
   "file.unsafe_path": code(400, 5, "A path leaves the place it must stay in."),
   "file.exists": code(409, 4, "The destination exists and is of another kind."),
+  "file.foreign": code(
+    403,
+    5,
+    "A file or directory belongs to another user or can be written by others, so it is not taken as an order.",
+  ),
   "file.failed": code(500, 1, "A file could not be read or written."),
   "port.closed": code(502, 6, "Nothing in the box listens on this port.", true),
   "preview.refused": code(403, 5, "A preview was asked for without the right to see it."),

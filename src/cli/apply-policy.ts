@@ -17,9 +17,7 @@ export async function applyPolicy(
   const { projectDir } = (await client.getBox(box)).box;
   const dir = projectDir ?? cwd;
   const found =
-    file === undefined
-      ? await findManifest(dir, env.userHome)
-      : await getManifest(cwd, env.userHome, resolve(cwd, file));
+    file === undefined ? await findManifest(dir, env) : await getManifest(cwd, env, resolve(cwd, file));
   const manifest = found && { file: found.file, text: found.text };
   const network = networkFromFlags(args);
   const trust = args.text("trust");

@@ -36,7 +36,7 @@ export async function createBox(
   { isAttended = false, agent, name: chosen, meanwhile, ...more }: Making,
 ): Promise<CreatedBox> {
   const { args, cwd, env, screen } = context;
-  const found = await findManifest(cwd, env.userHome);
+  const found = await findManifest(cwd, env);
   const name = chosen ?? args.text("name");
   const trust = args.text("trust");
   const typed = (await typedValues(args, cwd, context.command.flags)) ?? {};
@@ -77,7 +77,7 @@ const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput):
 
 /** The same from flags and the manifest that is found, without a box. */
 export async function imageRequest({ args, command, cwd, env }: CommandContext): Promise<ImageRequest> {
-  const found = await findManifest(cwd, env.userHome);
+  const found = await findManifest(cwd, env);
   const flags = await typedValues(args, cwd, command.flags);
   const trust = args.text("trust");
   return imageRequestOf({

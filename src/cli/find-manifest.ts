@@ -1,11 +1,15 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { AgentBoxError, isAgentBoxError, messageOf, systemCode } from "../base/errors.ts";
+import { AgentBoxError } from "../base/errors.ts";
+import type { HostEnv } from "../host/env.ts";
 import { pathKind } from "../host/files.ts";
+import { homePaths } from "../host/home.ts";
+import { OrderFiles, type OrderTrust } from "../host/ownership.ts";
 
 export const manifestName = "agentbox.toml";
 const maxManifestBytes = 2 ** 20;
+
+/** Who looks for it, and where their own config is. */
+export type ManifestReader = Pick<HostEnv, "userHome" | "agentboxHome" | "uid" | "gid" | "sudoUid">;
 
 export interface FoundManifest {
   readonly file: string;
@@ -18,48 +22,42 @@ export interface FoundManifest {
  * The manifest of this directory or the nearest one above. The search ends at the root of the repository and at
  * the home directory: what lies above belongs to something else.
  */
-export async function findManifest(cwd: string, userHome: string): Promise<FoundManifest | undefined> {
+export async function findManifest(cwd: string, env: ManifestReader): Promise<FoundManifest | undefined> {
   for (let dir = cwd; ; dir = dirname(dir)) {
-    const text = await readManifest(join(dir, manifestName));
+    const text = await readManifest(join(dir, manifestName), env);
     if (text !== undefined) return { file: join(dir, manifestName), text, dir };
     const isEnd =
-      dir === userHome || dirname(dir) === dir || (await pathKind(join(dir, ".git"))) !== undefined;
+      dir === env.userHome || dirname(dir) === dir || (await pathKind(join(dir, ".git"))) !== undefined;
     if (isEnd) return undefined;
   }
 }
 
-async function readManifest(file: string): Promise<string | undefined> {
-  try {
-    return await readPlain(file);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
-    if (isAgentBoxError(error)) throw error;
-    throw new AgentBoxError("file.failed", `${file} cannot be read: ${messageOf(error)}.`, { cause: error });
-  }
-}
-
 /**
- * SECURITY: a repository, or a box that works in the directory itself, decides what is there. A pipe would be waited for
- * without end, and a device never ends. What is there and cannot be read is no reason to go on without a manifest.
+ * SECURITY: a repository, a box that works in the directory itself, or another user above it decides what is there.
+ * What is there and cannot be read is no reason to go on without a manifest.
  */
-async function readPlain(path: string): Promise<string> {
-  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stat = await file.stat();
-  if (stat.isFile() && stat.size <= maxManifestBytes) return await file.readFile("utf8");
-  const problem = stat.isFile() ? "it is larger than 1 MiB" : "it is no ordinary file";
-  throw new AgentBoxError("file.failed", `${path} cannot be read: ${problem}.`);
+const readManifest = (file: string, env: ManifestReader): Promise<string | undefined> =>
+  new OrderFiles(env, () => readTrust(env)).read(file, { maxBytes: maxManifestBytes, followsLinks: true });
+
+/** What cannot be read trusts nothing here; the daemon reads it again and says what is wrong with it. */
+async function readTrust(env: ManifestReader): Promise<OrderTrust> {
+  const { config: file } = homePaths(env.agentboxHome);
+  const text = await new OrderFiles(env).read(file, { maxBytes: maxManifestBytes, followsLinks: true });
+  const { parseUserConfig } = await import("../contract/manifest/index.ts");
+  const { config } = text === undefined ? {} : parseUserConfig(text, { file });
+  return { file, directories: config?.trust?.directories ?? [] };
 }
 
 /** The file that was named, or the one that is found. */
-export async function getManifest(cwd: string, userHome: string, file?: string): Promise<FoundManifest> {
+export async function getManifest(cwd: string, env: ManifestReader, file?: string): Promise<FoundManifest> {
   if (file !== undefined) {
-    const text = await readManifest(file);
+    const text = await readManifest(file, env);
     if (text !== undefined) return { file, text, dir: dirname(file) };
     throw new AgentBoxError("manifest.not_found", `There is no file ${file}.`, {
       hint: "Make one with: agentbox init",
     });
   }
-  const found = await findManifest(cwd, userHome);
+  const found = await findManifest(cwd, env);
   if (found) return found;
   throw new AgentBoxError("manifest.not_found", `There is no ${manifestName} in ${cwd} or above.`, {
     hint: "Make one with: agentbox init",

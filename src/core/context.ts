@@ -70,8 +70,13 @@ export interface HostFacts {
   readonly bootId: string;
   /** Resolves links; undefined when there is nothing at the path. */
   realPath(path: string): Promise<string | undefined>;
-  /** A small file of a project, by its name in the directory; undefined when there is none. Links are not followed. */
+  /**
+   * A small file of a project, by its name in the directory; undefined when there is none. Links are not followed, and
+   * what another user decides about is refused with `file.foreign`.
+   */
   readProjectFile(projectDir: string, name: string): Promise<string | undefined>;
+  /** Throws `file.foreign` where another user decides what is in a file or directory. */
+  requireOwn(path: string): Promise<void>;
   readUserConfig(): Promise<ConfigFile | undefined>;
   /** What the owner of the machine sets for everybody on it. */
   readHostPolicy(): Promise<ConfigFile | undefined>;

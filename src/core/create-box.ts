@@ -14,7 +14,7 @@ import type { NetworkPolicy } from "../contract/network/policy.ts";
 import type { PreparedWorkspace } from "../ports/workspace.ts";
 import { isWeakerThanOwn } from "./choose-runtime.ts";
 import type { Core } from "./context.ts";
-import { requireTrust } from "./grant-trust.ts";
+import { noteForeign, requireTrust } from "./grant-trust.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
 import { compileFor } from "./network/compile-for.ts";
 import { readLayers } from "./read-layers.ts";
@@ -41,7 +41,7 @@ export async function createBox(
   // Before anybody is asked about trust.
   if (request.name !== undefined) requireBoxName(request.name);
   await ports.refreshAgents();
-  const { places, warnings } = await readLayers(core, { ...request, isRequest });
+  const { places, warnings } = await noteForeign(core, () => readLayers(core, { ...request, isRequest }));
   takePrices(core, places.layers);
   const asked = resolveManifest({
     ...places,
@@ -56,7 +56,7 @@ export async function createBox(
   await requireTrust(core, places, request.trust, { isInBrowser });
   const network = compileFor(places);
   ports.modelKeys.remember(asked.model, request.variables ?? {});
-  const pinned = await pinAgent(core, asked, places.projectDir);
+  const pinned = await noteForeign(core, () => pinAgent(core, asked, places.projectDir));
   const agent = getAgent(core, pinned.agent.name);
   const isolation = await requireEnforceable(core, pinned);
   await requireDisk(core);

@@ -1,5 +1,5 @@
 /** A manifest found in a repository is a request, not an order: a person agrees once to exactly what is asked. */
-import { AgentBoxError } from "../base/errors.ts";
+import { AgentBoxError, isAgentBoxError } from "../base/errors.ts";
 import type { RouteBody } from "../contract/api/routes.ts";
 import type { TrustEntry, TrustQuestion } from "../contract/api/schemas.ts";
 import type { Core } from "./context.ts";
@@ -59,6 +59,17 @@ export async function revokeTrust(
       }),
     ],
   });
+}
+
+/** Records that an order of another user was refused. */
+export async function noteForeign<T>(core: Core, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isAgentBoxError(error) && error.code === "file.foreign")
+      await core.note("trust.refused", undefined, { ...error.facts });
+    throw error;
+  }
 }
 
 /** Lets the manifest's requests through only if a person has agreed to them. */

@@ -14,7 +14,7 @@ import {
 import { mcpJsonName, readMcpJson } from "../contract/manifest/mcp-json.ts";
 import { chooseRuntime } from "./choose-runtime.ts";
 import type { Core } from "./context.ts";
-import { type ResolvePlaces, listMountSources } from "./mount-requests.ts";
+import { type ResolvePlaces, listMountSources, resolveSkills } from "./mount-requests.ts";
 import { networkLayers, readPresets } from "./policy/network-layers.ts";
 import { findDevcontainer } from "./read-devcontainer.ts";
 import { maxTtlMs } from "./resolve-manifest.ts";
@@ -73,6 +73,8 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
   const { layers, warnings } = own;
   if (sources.manifest) {
     const { file, text } = sources.manifest;
+    // SECURITY: whoever sent it may not have looked whose it is.
+    await host.requireOwn(file);
     take(own, file, parseManifest(text, { ...context, file }));
   }
   if (sources.flags) {
@@ -167,7 +169,11 @@ async function resolveLinks(core: Core, places: ResolvePlaces): Promise<(path: s
     }
     real.set(source, found);
   }
-  return (path) => real.get(path) ?? path;
+  const resolve = (path: string): string => real.get(path) ?? path;
+  const skills = resolveSkills({ ...places, realPath: resolve })?.source;
+  // SECURITY: an agent follows them as its person's own instructions.
+  if (skills !== undefined) await core.ports.host.requireOwn(skills);
+  return resolve;
 }
 
 const describeFinding = (file: string, { code, line, column, message }: Finding): string =>

@@ -9,6 +9,8 @@ export interface HostEnv {
   readonly isRoot: boolean;
   readonly uid: number;
   readonly gid: number;
+  /** Who called sudo, where that made us root. */
+  readonly sudoUid: number | undefined;
   readonly noColor: boolean;
   readonly isCi: boolean;
   readonly logLevel: string;
@@ -35,6 +37,7 @@ export function readHostEnv(env: NodeJS.ProcessEnv = process.env): HostEnv {
     isRoot,
     uid,
     gid,
+    sudoUid: isRoot && /^\d{1,10}$/.test(env["SUDO_UID"] ?? "") ? Number(env["SUDO_UID"]) : undefined,
     noColor: Boolean(env["NO_COLOR"]) || env["TERM"] === "dumb",
     isCi: Boolean(env["CI"]),
     logLevel: env["AGENTBOX_LOG"] ?? "info",

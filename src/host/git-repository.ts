@@ -34,7 +34,11 @@ export async function findRepository(directory: string): Promise<HostRepository 
   for (let current = start; ; current = dirname(current)) {
     const found = await lstat(join(current, ".git")).catch(() => undefined);
     if (found && trusted.has(found.uid)) return await openRepository(current, found.isFile());
-    if (await isBare(current)) return { top: undefined, gitDir: current, commonDir: current };
+    if (
+      trusted.has((await lstat(join(current, "HEAD")).catch(() => undefined))?.uid) &&
+      (await isBare(current))
+    )
+      return { top: undefined, gitDir: current, commonDir: current };
     if (current === dirname(current)) return undefined;
   }
 }

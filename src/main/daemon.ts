@@ -46,6 +46,7 @@ import { stageToolchain } from "../services/toolchain/index.ts";
 import { openWorkspaces } from "../services/workspace/index.ts";
 import { loadStore, runtimeModules } from "./builtins.ts";
 import { openCatalogue } from "./catalogue.ts";
+import { type DaemonOrders, openOrderFiles } from "./order-files.ts";
 import { examineHost } from "./doctor.ts";
 import { lazyImageEngine } from "./image-engine.ts";
 import { openRuntimes } from "./runtimes.ts";
@@ -102,7 +103,8 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
     injection: secrets.injection,
     sshKeys: secrets.sshKeys,
   });
-  const catalogue = openCatalogue(join(home.root, "agents"));
+  const orders = openOrderFiles(env, home);
+  const catalogue = openCatalogue(join(home.root, "agents"), orders.own);
   await catalogue.refresh();
   const core: Core = new Core(
     {
@@ -127,6 +129,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       toolStore: openToolStore({
         dir: join(home.tools, "agents"),
         lockFile: join(home.root, "agentbox.lock"),
+        orders: orders.projects,
         isRoot: env.isRoot,
         env: inheritedEnv(),
         clock: systemClock,
@@ -134,6 +137,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       serverStore: openToolStore({
         dir: join(home.tools, "mcp"),
         lockFile: join(home.tools, "mcp.lock"),
+        orders: orders.projects,
         isRoot: env.isRoot,
         env: inheritedEnv(),
         clock: systemClock,
@@ -158,7 +162,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
         isRoot: env.isRoot,
       }),
       owners: await ownersOf(env),
-      host: await hostFacts(env, home),
+      host: await hostFacts(env, home, orders),
       clock: systemClock,
       ids: systemIds,
       report: onceAMinute(systemClock, (facts, message) => logger.warn(facts, message)),
@@ -242,29 +246,12 @@ const ownersOf = async (env: HostEnv): Promise<Owners> =>
     ? { kind: "range", ...(await readUserRange()) }
     : { kind: "self", owner: { uid: env.uid, gid: env.gid } };
 
-const maxProjectFileBytes = 2 ** 20;
-const hostPolicyFile = "/etc/agentbox/policy.toml";
-
-/** SECURITY: a file that is not there sets no limits; one that cannot be read must not be taken for that. */
-async function readConfig(file: string): Promise<ConfigFile | undefined> {
-  try {
-    return { file, text: await readFile(file, "utf8") };
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw new AgentBoxError("manifest.invalid", `${file} cannot be read: ${messageOf(error)}.`, {
-      hint: "Make it readable for the daemon, or remove it.",
-    });
-  }
-}
-
-async function hostFacts(env: HostEnv, home: Home): Promise<HostFacts> {
+async function hostFacts(env: HostEnv, home: Home, { facts }: DaemonOrders): Promise<HostFacts> {
   return {
     userHome: env.userHome,
     agentboxHome: home.root,
     bootId: (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim(),
     realPath: (path) => realpath(path).catch(() => undefined),
-    readProjectFile: (projectDir, name) => readSmallFile(join(projectDir, name), maxProjectFileBytes),
-    readUserConfig: () => readConfig(home.config),
-    readHostPolicy: () => readConfig(hostPolicyFile),
+    ...facts,
   };
 }

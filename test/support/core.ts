@@ -218,6 +218,7 @@ export async function openTestCore(
         bootId: options.bootId ?? "boot-1",
         realPath: async (path) => path,
         readProjectFile: async () => undefined,
+        requireOwn: async () => undefined,
         readUserConfig: async () => undefined,
         readHostPolicy: async () => undefined,
       },

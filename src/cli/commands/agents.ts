@@ -107,7 +107,7 @@ const actions = { ls: list, add, update, rm: remove, doctor } as const;
 
 async function withProject({ args, cwd, env }: CommandContext, request: InstallAgent): Promise<InstallAgent> {
   if (!args.isSet("project")) return request;
-  return { ...request, projectDir: (await findManifest(cwd, env.userHome))?.dir ?? cwd };
+  return { ...request, projectDir: (await findManifest(cwd, env))?.dir ?? cwd };
 }
 
 /** `claude@2.1.197`. */

@@ -55,7 +55,7 @@ async function save({ screen, connect }: CommandContext, words: readonly string[
 async function clear(context: CommandContext, words: readonly string[]): Promise<number> {
   const { screen, cwd, env } = context;
   const dir = words[0] === undefined ? cwd : resolve(cwd, words[0]);
-  const projectDir = (await findManifest(dir, env.userHome))?.dir ?? dir;
+  const projectDir = (await findManifest(dir, env))?.dir ?? dir;
   await (await context.connect()).clearCache(projectDir);
   if (screen.isJson) screen.printJson({ projectDir });
   else screen.print(`Forgot the package caches of ${printable(projectDir)}.`);

@@ -15,7 +15,7 @@ export const run: RunCommand = async (context) => {
       hint: "Did you mean: agentbox config explain",
     });
   }
-  const manifest = await findManifest(cwd, env.userHome);
+  const manifest = await findManifest(cwd, env);
   const { layers, findings } = await readProjectLayers(context, manifest);
   const errors = findings.filter((finding) => finding.severity === "error");
   if (manifest && errors.length > 0) throw invalidManifest(manifest.file, errors);

@@ -34,7 +34,7 @@ async function ask(
   { isOnlyShown }: { isOnlyShown: boolean },
 ): Promise<number> {
   const { args, screen, cwd, env } = context;
-  const found = await getManifest(dir === undefined ? cwd : resolve(cwd, dir), env.userHome);
+  const found = await getManifest(dir === undefined ? cwd : resolve(cwd, dir), env);
   const project = { projectDir: found.dir, manifest: { file: found.file, text: found.text } };
   const client = await context.connect();
   const question = await client.askTrust(project);

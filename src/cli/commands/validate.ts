@@ -10,11 +10,7 @@ import { plural } from "../render/table.ts";
 export const run: RunCommand = async (context) => {
   const { args, screen, cwd, env } = context;
   const named = args.positionals[0];
-  const manifest = await getManifest(
-    cwd,
-    env.userHome,
-    named === undefined ? undefined : resolve(cwd, named),
-  );
+  const manifest = await getManifest(cwd, env, named === undefined ? undefined : resolve(cwd, named));
   const { findings } = await readProjectLayers(context, manifest);
   const errors = findings.filter((finding) => finding.severity === "error").length;
   if (screen.isJson) screen.printJson({ file: manifest.file, isValid: errors === 0, findings });

@@ -148,7 +148,7 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
   }
   const scope = agent !== undefined ? "agent" : project !== undefined ? "project" : "box";
   const dir = project === undefined ? cwd : resolve(cwd, project);
-  const found = box === undefined ? await findManifest(dir, env.userHome) : undefined;
+  const found = box === undefined ? await findManifest(dir, env) : undefined;
   const client = await context.connect();
   const wish = {
     name,
@@ -185,7 +185,7 @@ async function revoke(context: CommandContext, words: readonly string[]): Promis
   const [box, project, agent] = [args.text("box"), args.text("project"), args.text("agent")];
   const dir = project === undefined ? undefined : resolve(cwd, project);
   // As with a grant, a directory inside the project means the project.
-  const projectDir = dir && ((await findManifest(dir, env.userHome))?.dir ?? dir);
+  const projectDir = dir && ((await findManifest(dir, env))?.dir ?? dir);
   const { revoked, holders } = await (await context.connect()).revokeSecret({
     name,
     ...(box === undefined ? {} : { box }),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { PushSection } from "./push-section.ts";
 import { Duration } from "./scalars.ts";
 import { manifestSections } from "./schema.ts";
+import { TrustSection } from "./trust-section.ts";
 import { WebSection } from "./web-section.ts";
 
 const LimitsSection = z
@@ -21,6 +22,7 @@ export const userConfigSections = {
   secrets: manifestSections.secrets,
   limits: LimitsSection,
   push: PushSection,
+  trust: TrustSection,
   web: WebSection,
 } as const;
 
@@ -39,6 +41,7 @@ export const UserConfig = z
     secrets: userConfigSections.secrets.optional(),
     limits: userConfigSections.limits.optional(),
     push: userConfigSections.push.optional(),
+    trust: userConfigSections.trust.optional(),
     web: userConfigSections.web.optional(),
   })
   .describe("A person's own defaults, and what no manifest may exceed.");

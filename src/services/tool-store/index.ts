@@ -15,7 +15,7 @@ import { ensureDirectory } from "../../host/files.ts";
 import type { InstallRequest, ToolStore, UsableTool } from "../../ports/tool-store.ts";
 import { installTool } from "./install.ts";
 import { interrupted } from "./installer-process.ts";
-import { Pins } from "./pins.ts";
+import { type Orders, Pins } from "./pins.ts";
 import { checkVersion } from "./recipe.ts";
 import { type ToolRecord, listRecords, removeRecord, treeName, writeRecord } from "./records.ts";
 import { discard, sweep } from "./stage.ts";
@@ -26,6 +26,7 @@ export interface ToolStoreOptions {
   readonly dir: string;
   /** `<home>/agentbox.lock`. */
   readonly lockFile: string;
+  readonly orders: Orders;
   readonly isRoot: boolean;
   /** For package managers: where a person configures registries and proxies. */
   readonly env: NodeJS.ProcessEnv;
@@ -45,7 +46,7 @@ class DiskToolStore implements ToolStore {
   constructor(options: ToolStoreOptions) {
     this.#options = options;
     this.#dirMode = options.isRoot ? 0o711 : 0o700;
-    this.#pins = new Pins(options.lockFile, options.isRoot);
+    this.#pins = new Pins(options.lockFile, options.isRoot, options.orders);
   }
 
   async list(): Promise<readonly InstalledTool[]> {

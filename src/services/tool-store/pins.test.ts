@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pathKind } from "../../host/files.ts";
@@ -66,6 +66,19 @@ describe("pins", () => {
     await symlink(precious, join(trap, "agentbox.lock"));
     await expect(test.store.pinProject(trap, agent, "2.0.0")).rejects.toMatchObject({ code: "lock.invalid" });
     expect(await readFile(precious, "utf8")).toBe("mine");
+  });
+
+  it("are not taken from a lock file that others can write", async () => {
+    const project = join(test.root, "shared");
+    const reference = "docker.io/library/debian:13";
+    const digest = `sha256:${"0".repeat(64)}`;
+    await mkdir(project);
+    await test.store.pinImage(project, reference, digest);
+    expect(await test.store.pinnedImage(project, reference)).toBe(digest);
+    await chmod(join(project, "agentbox.lock"), 0o666);
+    const foreign = { code: "file.foreign" };
+    await expect(test.store.pinnedImage(project, reference)).rejects.toMatchObject(foreign);
+    await expect(test.store.pinImage(project, reference, digest)).rejects.toMatchObject(foreign);
   });
 
   it("do not keep a version from being removed", async () => {

@@ -15,21 +15,24 @@ import {
 } from "../../contract/lock-file.ts";
 import type { LockFile } from "../../contract/tool.ts";
 import { writeFileAtomic } from "../../host/files.ts";
+import type { OrderFiles } from "../../host/ownership.ts";
 
 const maxLockBytes = 1 << 20;
 
 export class Pins {
   readonly #file: string;
+  readonly #orders: Orders;
   readonly #isRoot: boolean;
   readonly #writing = new KeyedMutex();
 
-  constructor(file: string, isRoot: boolean) {
+  constructor(file: string, isRoot: boolean, orders: Orders) {
+    this.#orders = orders;
     this.#file = file;
     this.#isRoot = isRoot;
   }
 
   async find(agent: string): Promise<LockedAgent | undefined> {
-    const { agents } = await loadLock(this.#file);
+    const { agents } = await loadLock(this.#file, this.#orders);
     return Object.hasOwn(agents, agent) ? agents[agent] : undefined;
   }
 
@@ -43,7 +46,10 @@ export class Pins {
   }
 
   async findImage(dir: string | undefined, reference: string): Promise<string | undefined> {
-    const { images = {} } = await loadLock(dir === undefined ? this.#file : join(dir, lockFileName));
+    const { images = {} } = await loadLock(
+      dir === undefined ? this.#file : join(dir, lockFileName),
+      this.#orders,
+    );
     return Object.hasOwn(images, reference) ? images[reference] : undefined;
   }
 
@@ -64,15 +70,19 @@ export class Pins {
     how: Parameters<typeof writeFileAtomic>[2],
   ): Promise<void> {
     return this.#writing.run(file, async () => {
-      await writeFileAtomic(file, writeLock(change(await loadLock(file))), how);
+      await writeFileAtomic(file, writeLock(change(await loadLock(file, this.#orders))), how);
     });
   }
 }
 
-async function loadLock(path: string): Promise<LockFile> {
+/** Who decides what is in a file. */
+export type Orders = Pick<OrderFiles, "requireOwnFile">;
+
+async function loadLock(path: string, orders: Orders): Promise<LockFile> {
   try {
     // SECURITY: a repository may hold a link of this name to a file that is none of its business.
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    await orders.requireOwnFile(path, file);
     const { size } = await file.stat();
     if (size > maxLockBytes) throw new AgentBoxError("lock.invalid", `${path} is larger than 1 MiB.`);
     return readLock(await file.readFile("utf8"), path);

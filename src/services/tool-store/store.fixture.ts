@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { InstallRecipe } from "../../contract/agent.ts";
 import { inheritedEnv, readHostEnv } from "../../host/env.ts";
+import { OrderFiles } from "../../host/ownership.ts";
 import { removeTree } from "../../host/files.ts";
 import type { InstallRequest, ToolStore } from "../../ports/tool-store.ts";
 import { openToolStore } from "./index.ts";
@@ -39,8 +40,9 @@ export async function openTestStore(): Promise<TestStore> {
     npm_config_cache: join(root, "cache"),
   };
   const [dir, lockFile] = [join(root, "agents"), join(root, "agentbox.lock")];
+  const orders = new OrderFiles(readHostEnv());
   const reopen = (other: NodeJS.ProcessEnv = env): ToolStore =>
-    openToolStore({ dir, lockFile, isRoot: readHostEnv().isRoot, env: other, clock });
+    openToolStore({ dir, lockFile, orders, isRoot: readHostEnv().isRoot, env: other, clock });
   const store = reopen();
   return {
     root,
