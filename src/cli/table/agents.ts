@@ -19,7 +19,7 @@ export const agents: readonly CommandSpec[] = [
       from: {
         type: "text",
         value: "PATH",
-        summary: "With add: this program, or a directory with it, in the place of what a registry has.",
+        summary: "With add: this program or directory, not a registry's.",
       },
       project: {
         type: "switch",
