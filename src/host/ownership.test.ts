@@ -116,9 +116,9 @@ describe("reading", () => {
     await chmod(join(theirs, "file"), 0o666);
     const place = join(root, "place");
     await symlink(mine, place);
-    let isOver = false;
+    const ending = new AbortController();
     const swapping = (async () => {
-      for (let round = 0; !isOver; round += 1) {
+      for (let round = 0; !ending.signal.aborted; round += 1) {
         await symlink(round % 2 === 0 ? theirs : mine, `${place}.next`);
         await rename(`${place}.next`, place);
       }
@@ -128,7 +128,7 @@ describe("reading", () => {
       seen.add(
         await own.read(join(place, "file"), { maxBytes }).catch((error: { code: string }) => error.code),
       );
-    isOver = true;
+    ending.abort();
     await swapping;
     expect([...seen].filter((one) => one !== "mine" && one !== "file.foreign")).toEqual([]);
   });
