@@ -122,6 +122,7 @@ export const errorCodes = {
   "checkpoint.not_found": code(404, 3, "There is no such checkpoint."),
   "comment.not_found": code(404, 3, "There is no such comment."),
   "merge.danger": code(403, 5, "The work has dangers that nobody has accepted."),
+  "merge.unseen": code(403, 5, "Nobody was shown the state that is to land."),
   "merge.checks": code(403, 5, "A check has not passed."),
   "merge.conflict": code(409, 4, "The work and the repository have changed the same places."),
   "merge.dirty": code(409, 4, "Uncommitted changes are in the way."),

@@ -14,7 +14,8 @@ import type { Screen } from "./render/screen.ts";
 /** What a person has seen and agreed to, as the daemon wants to know it. */
 export interface Looked {
   accept: DangerKind[];
-  digest: string;
+  /** Absent: the state that they were last shown, which the daemon remembers. */
+  digest?: string;
   skipsChecks: boolean;
 }
 
@@ -27,33 +28,51 @@ export async function lookAtWork(
 ): Promise<Looked | undefined> {
   const { args, screen } = context;
   const review = await withProgress(screen, "Looking at the work", () => client.getReview(box));
-  const accept = await acceptedKinds(context, review, verb);
-  if (accept === undefined) return undefined;
+  const named = namedKinds(args);
+  const seen = args.text("digest") ?? (args.isSet("unseen") ? review.digest : review.seen);
+  const question = questionFor(review, { seen, named, verb });
+  const isAsked = question !== undefined && screen.isInteractive && !screen.isJson;
+  if (isAsked) {
+    screen.note(renderReview(review, screen.errorStyle));
+    if (!(await askYesNo(screen, `\n${question}`))) return undefined;
+  }
   if (args.isSet("check") && review.requiredChecks.length > 0) {
     await withProgress(screen, "Running the checks in a fresh box", () => client.runChecks(box));
   }
-  return { accept: [...accept], digest: review.digest, skipsChecks: args.isSet("skip-checks") };
+  const digest = isAsked ? review.digest : seen;
+  return {
+    accept: isAsked ? [...named, ...openKinds(review, named)] : [...named],
+    ...(digest === undefined ? {} : { digest }),
+    skipsChecks: args.isSet("skip-checks"),
+  };
 }
 
-/** Kinds named on the command line; at a terminal the person is shown the rest and asked. Undefined: they said no. */
-async function acceptedKinds(
-  { args, screen }: CommandContext,
+/** Undefined when there is nothing to ask: all was looked at and named, or it will be refused. */
+function questionFor(
   review: Review,
-  verb: string,
-): Promise<readonly DangerKind[] | undefined> {
-  const named = args.list("accept-danger").map((text) => {
+  { seen, named, verb }: { seen: string | undefined; named: readonly DangerKind[]; verb: string },
+): string | undefined {
+  const isOutdated = seen !== undefined && seen !== review.digest;
+  if (review.changes.length === 0 || isOutdated) return undefined;
+  const open = openKinds(review, named);
+  if (open.length > 0) return `Accept ${open.join(", ")} and ${verb}?`;
+  return seen === undefined ? `You have not looked at the work yet. ${capitalised(verb)} it?` : undefined;
+}
+
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** Kinds of danger that are not named on the command line. */
+const openKinds = ({ dangers }: Review, named: readonly DangerKind[]): DangerKind[] =>
+  [...new Set(dangers.map(({ kind }) => kind))].filter((kind) => !named.includes(kind));
+
+const namedKinds = (args: CommandContext["args"]): readonly DangerKind[] =>
+  args.list("accept-danger").map((text) => {
     const kind = DangerKind.options.find((option) => option === text);
     if (kind) return kind;
     throw new AgentBoxError("input.invalid", `There is no danger of the kind "${text}".`, {
       hint: `Known: ${DangerKind.options.join(", ")}.`,
     });
   });
-  const open = [...new Set(review.dangers.map(({ kind }) => kind))].filter((kind) => !named.includes(kind));
-  if (open.length === 0 || !screen.isInteractive || screen.isJson) return named;
-  screen.note(renderReview(review, screen.errorStyle));
-  const isAgreed = await askYesNo(screen, `\nAccept ${open.join(", ")} and ${verb}?`);
-  return isAgreed ? [...named, ...open] : undefined;
-}
 
 /** Both sides of a conflict, before the error itself. */
 export async function showingConflicts<T>(screen: Screen, attempt: () => Promise<T>): Promise<T> {

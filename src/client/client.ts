@@ -200,6 +200,8 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
       json("getReview", "GET", withQuery(at(box, "/review"), { ...query })),
     patch: async (box: string, query: PatchOptions = {}) =>
       (await open({ method: "GET", path: withQuery(at(box, "/patch"), { ...query }) })).chunks(),
+    noteLook: (box: string, body: RouteBodyInput<"noteLook">) =>
+      json("noteLook", "POST", at(box, "/looks"), body),
     listComments: async (box: string) => (await json("listComments", "GET", at(box, "/comments"))).comments,
     addComment: async (box: string, body: RouteBodyInput<"addComment">) =>
       (await json("addComment", "POST", at(box, "/comments"), body)).comment,

@@ -65,6 +65,7 @@ export const EventType = z.enum([
   "work.discarded",
   "work.exported",
   "work.pushed",
+  "work.refused",
   "secret.added",
   "secret.rotated",
   "secret.removed",

@@ -2,6 +2,7 @@
 import { makerOf } from "../core/team/members.ts";
 import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
 import { forkBox, freeName } from "../core/review/fresh-box.ts";
+import { findLook, keepLook, lookerOf } from "../core/review/last-look.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../core/review/merge-work.ts";
 import { pushWork } from "../core/review/push-work.ts";
 import { findSubject, listCheckpoints, openSubject, readReview } from "../core/review/read-review.ts";
@@ -18,6 +19,7 @@ type ReviewRoute =
   | "forkBox"
   | "getReview"
   | "getPatch"
+  | "noteLook"
   | "listComments"
   | "addComment"
   | "sendComments"
@@ -55,8 +57,14 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
   },
   async getReview({ deps, params, query, access }) {
     await requireSeen(access, query.against);
-    return readReview(deps.core, params["box"]!, query);
+    const review = await readReview(deps.core, params["box"]!, query);
+    const box = await deps.core.getBox(review.box);
+    const seen = await findLook(deps.core, box, lookerOf(access.principal));
+    return { ...review, ...maybe("seen", seen?.digest) };
   },
+  noteLook: async ({ deps, params, body, access }) => ({
+    isKept: await keepLook(deps.core, params["box"]!, lookerOf(access.principal), body),
+  }),
   async getPatch({ deps, params, query, response, access }) {
     await requireSeen(access, query.against);
     await using subject = await openSubject(deps.core, params["box"]!, query);
@@ -86,8 +94,12 @@ export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
     comment: await resolveComment(deps.core, params["box"]!, Number(params["comment"])),
   }),
   runChecks: async ({ deps, params }) => ({ checks: [...(await runChecks(deps.core, params["box"]!))] }),
-  mergeWork: async ({ deps, params, body }) => ({ merge: await mergeWork(deps.core, params["box"]!, body) }),
-  pushWork: async ({ deps, params, body }) => ({ push: await pushWork(deps.core, params["box"]!, body) }),
+  mergeWork: async ({ deps, params, body, access }) => ({
+    merge: await mergeWork(deps.core, params["box"]!, { ...body, who: lookerOf(access.principal) }),
+  }),
+  pushWork: async ({ deps, params, body, access }) => ({
+    push: await pushWork(deps.core, params["box"]!, { ...body, who: lookerOf(access.principal) }),
+  }),
   async undoMerge({ deps, body: { box, projectDir }, access }) {
     const incarnation = await requireOwnMerge(deps.core, access, box);
     const which = {

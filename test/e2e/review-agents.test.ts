@@ -141,6 +141,7 @@ onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
     const left = (await daemon.client.listBoxes()).map(({ name }) => name);
     expect(left).toContain("race-1-notebot-2");
     expect(left).not.toContain("race-1-notebot-1");
+    expect((await daemon.cli(["diff", "race-1-notebot-2"])).code).toBe(0);
     expect((await daemon.cli(["merge", "race-1-notebot-2"])).code).toBe(0);
     for (const args of [["x"], ["x", "--agents", "notebot"], ["--agents", "notebot", "--n", "2"]])
       expect(codeOf(await daemon.cli(["race", ...args], { cwd: dir })), args.join(" ")).toBe("input.invalid");

@@ -54,7 +54,7 @@ describe("a committed file of 2 GB", () => {
     expect(shown.stdout).toContain("Binary files a/huge.bin and b/huge.bin differ");
     expect(shown.stdout.length).toBeLessThan(10_000);
     expect(byteAt(join(project.dir, "huge.bin"), 1000)).toBe(0);
-    const landing = ["merge", "huge", ...accepting(["secret", "large_binary"])];
+    const landing = ["merge", "huge", "--unseen", ...accepting(["secret", "large_binary"])];
     const merged = await daemon.cli(landing, { timeoutMs: limitMs });
     expect(merged.code, merged.stderr).toBe(0);
     expect(byteAt(join(project.dir, "huge.bin"), 1000)).toBe("x".charCodeAt(0));

@@ -205,7 +205,7 @@ describe.each(users)("a merge, $title", ({ options }) => {
     project.write("src/cart.js", project.read("src/cart.js").replace("line5 = 5", "line5 = 'mine'"));
     await project.commit("Mine again");
     const before = await stateOf(project);
-    const refused = await daemon.cli(["merge", "conflicting", "--json"]);
+    const refused = await daemon.cli(["merge", "conflicting", "--unseen", "--json"]);
     expect({ code: refused.code, said: codeOf(refused) }).toEqual({ code: 4, said: "merge.conflict" });
     const said = refused.stderr + refused.stdout;
     expect(said).toContain("src/cart.js");

@@ -32,7 +32,7 @@ describe.each(users)("a push, $title", ({ options }) => {
     box: string,
     ...args: string[]
   ): Promise<ProgramResult & { readonly push: PushRecord | undefined }> => {
-    const result = await daemon.cli(["pr", box, ...args, "--json"]);
+    const result = await daemon.cli(["pr", box, "--unseen", ...args, "--json"]);
     const push = result.code === 0 ? (JSON.parse(result.stdout) as { push: PushRecord }).push : undefined;
     return { ...result, push };
   };
@@ -111,7 +111,7 @@ describe.each(users)("a push, $title", ({ options }) => {
     expect(await stateOf(project)).toEqual(before);
 
     // For people: the address alone on stdout.
-    const shown = await daemon.cli(["pr", "first"]);
+    const shown = await daemon.cli(["pr", "first", "--unseen"]);
     expect(shown.stdout.trim()).toBe(push!.url);
   });
 
@@ -122,7 +122,13 @@ describe.each(users)("a push, $title", ({ options }) => {
       "alone",
       `for n in 1 2; do echo $n > $n.txt; git add -A; ${asAgent} commit -qm "Commit $n"; done`,
     );
-    const pushed = await daemon.json<{ push: PushRecord }>(["push", "alone", "--mode", "commits"]);
+    const pushed = await daemon.json<{ push: PushRecord }>([
+      "push",
+      "alone",
+      "--unseen",
+      "--mode",
+      "commits",
+    ]);
     expect(pushed.push.url).toBeUndefined();
     expect(api.requests).toEqual([]);
     const log = await server.git(repository, "log", "--reverse", "--format=%s", "agentbox/alone");

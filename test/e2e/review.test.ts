@@ -370,7 +370,7 @@ describe("checkpoints", () => {
     const forked = await daemon.cli(["checkpoints", "early", "--fork", "late"]);
     expect(forked.code, forked.stderr).toBe(0);
     expect((await reviewOf(daemon, "late")).changes.map(({ path }) => path)).toEqual(["a.txt"]);
-    expect((await daemon.cli(["merge", "late"])).code).toBe(0);
+    expect((await daemon.cli(["merge", "late", "--unseen"])).code).toBe(0);
     expect(project.read("later.txt") + project.read("README.md")).toBe("later\n# Later\n");
   });
 

@@ -75,7 +75,7 @@ async function doEverything(daemon: TestDaemon, project: Project, box: string): 
   for (const args of commands) await attempt(args);
   for (const mode of ["patch", "squash", "commits"]) {
     const accept = await acceptingAll(daemon, box).catch(() => []);
-    await attempt(["merge", box, "--mode", mode, "--skip-checks", ...accept]);
+    await attempt(["merge", box, "--unseen", "--mode", mode, "--skip-checks", ...accept]);
     await attempt(["undo", box]);
   }
   await attempt(["discard", `${box}-fork`, "--yes"]);

@@ -128,13 +128,13 @@ export async function working(
 export const reviewOf = (daemon: TestDaemon, box: string, ...args: string[]): Promise<Review> =>
   daemon.json<Review>(["diff", box, ...args]);
 
-/** `merge BOX`, with every danger that there is accepted unless told otherwise. */
+/** `merge BOX` of what is there now; tests about what was looked at call the command themselves. */
 export async function merge(
   daemon: TestDaemon,
   box: string,
   ...args: string[]
 ): Promise<ProgramResult & { readonly record: MergeRecord | undefined }> {
-  const result = await daemon.cli(["merge", box, ...args, "--json"]);
+  const result = await daemon.cli(["merge", box, "--unseen", ...args, "--json"]);
   const record = result.code === 0 ? (JSON.parse(result.stdout) as { merge: MergeRecord }).merge : undefined;
   return { ...result, record };
 }

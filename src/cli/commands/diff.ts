@@ -1,3 +1,6 @@
+import { isAgentBoxError } from "../../base/errors.ts";
+import type { Client } from "../../client/index.ts";
+import type { Review } from "../../contract/review/review.ts";
 import type { RunCommand } from "../command.ts";
 import { runForeground } from "../../host/foreground.ts";
 import { withProgress } from "../render/progress.ts";
@@ -18,6 +21,7 @@ export const run: RunCommand = async (context) => {
   }
   if (args.isSet("stat")) {
     screen.print(renderReview(review, screen.style));
+    await noteLook(context, client, review);
     return 0;
   }
   const dangers = renderDangers(review.dangers, screen.style);
@@ -28,8 +32,13 @@ export const run: RunCommand = async (context) => {
       : (query.to ?? (review.checkpoint === undefined ? undefined : String(review.checkpoint.number)));
   const patch = await client.patch(box, { ...query, to, path: args.positionals[1] });
   const tool = args.text("tool");
-  if (tool !== undefined) return runForeground(["/bin/sh", "-c", tool], patch);
+  if (tool !== undefined) {
+    const code = await runForeground(["/bin/sh", "-c", tool], patch);
+    if (code === 0) await noteLook(context, client, review);
+    return code;
+  }
   await printPatch(context, patch);
+  await noteLook(context, client, review);
   if (review.changes.length === 0) screen.note("Nothing has changed.");
   else
     screen.note(
@@ -37,6 +46,26 @@ export const run: RunCommand = async (context) => {
     );
   return 0;
 };
+
+/**
+ * The next merge of this person lands what they saw here. SECURITY: only where all of the work was shown, and never with
+ * --json, which programs read in the background: they would move what the person has seen to a later state.
+ */
+async function noteLook(
+  { args }: Parameters<RunCommand>[0],
+  client: Client,
+  { box, digest, changes }: Review,
+): Promise<void> {
+  const [from, to] = [args.text("from"), args.text("to")];
+  const isPart = args.positionals[1] !== undefined || args.text("against") !== undefined;
+  if (changes.length === 0 || isPart || (to !== undefined && to !== "latest")) return;
+  try {
+    await client.noteLook(box, { digest, ...(from === undefined ? {} : { since: from }) });
+  } catch (error) {
+    // Whoever may only look at the box does not merge it either.
+    if (!isAgentBoxError(error, "access.forbidden")) throw error;
+  }
+}
 
 const longestLine = 1 << 20;
 

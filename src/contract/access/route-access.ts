@@ -79,6 +79,7 @@ export const routeAccess: Readonly<Record<RouteName, RouteAccess>> = {
   forkBox: to("work", "own"),
   getReview: to("read", "look"),
   getPatch: to("read", "look"),
+  noteLook: to("review", "own"),
   listComments: to("read", "look"),
   addComment: to("review", "work"),
   sendComments: to("review", "work"),

@@ -54,6 +54,20 @@ export const reviewRoutes = {
     response: none,
     media: "stream",
   },
+  noteLook: {
+    method: "POST",
+    path: "/v1/boxes/{box}/looks",
+    summary: "The caller was shown a state: a merge or push of theirs that names none lands this one.",
+    body: z.strictObject({
+      digest: z.string().max(128).describe("Of the review that was shown."),
+      since: z
+        .string()
+        .max(64)
+        .optional()
+        .describe("Where the part that was shown begins; base unless told."),
+    }),
+    response: z.object({ isKept: z.boolean() }),
+  },
   listComments: {
     method: "GET",
     path: "/v1/boxes/{box}/comments",

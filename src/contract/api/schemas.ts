@@ -161,7 +161,9 @@ export const MergeBody = z.strictObject({
     .string()
     .max(128)
     .optional()
-    .describe("Of the review that was looked at; another state is refused."),
+    .describe(
+      "Of the review that was looked at; another state is refused. Without it: what the caller was last shown.",
+    ),
   skipsChecks: z.boolean().default(false),
 });
 

@@ -1,6 +1,7 @@
 import type { CheckResult } from "./check.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { ReviewComment } from "./comment.ts";
+import type { Look } from "./look.ts";
 import type { MergeRecord } from "./merge.ts";
 import type { PushRecord } from "./push.ts";
 
@@ -15,6 +16,7 @@ export interface ReviewKinds {
   readonly checkpoint: Checkpoint;
   readonly comment: ReviewComment;
   readonly check: BoxCheck;
+  readonly look: Look;
   readonly merge: MergeRecord;
   readonly push: PushRecord;
 }

@@ -46,5 +46,6 @@ export const Review = z.object({
   summary: SessionSummary,
   /** Names this state: what is merged is what was looked at. */
   digest: z.string(),
+  seen: z.string().optional().describe("Digest of the state that the caller was last shown as a whole."),
 });
 export type Review = z.infer<typeof Review>;

@@ -2,13 +2,14 @@
  * What stands between an agent's work and any place outside its box: dangers accepted by kind, checks passed, and the
  * state exactly the one that was looked at. Merge and push go through here, and nothing else lands work.
  */
-import { AgentBoxError } from "../../base/errors.ts";
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { DangerKind } from "../../contract/review/danger.ts";
 import type { MergeConflict, MergeMode } from "../../contract/review/merge.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
+import { findLook } from "./last-look.ts";
 import { findSubject, readReview } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 
@@ -18,6 +19,8 @@ export interface LookedAt {
   readonly accept: readonly DangerKind[];
   /** What was looked at; another state is refused. SECURITY: the agent could change its work after the review. */
   readonly digest?: string | undefined;
+  /** Who asks: without a digest it is the state that they were last shown, and there is none otherwise. */
+  readonly who: string;
   readonly skipsChecks?: boolean | undefined;
 }
 
@@ -26,18 +29,45 @@ export interface Landing extends LookedAt {
   readonly message?: string | undefined;
 }
 
+type LandingCommand = "merge" | "pr";
+
 /** The request for exactly the state that was judged, or the reason why it cannot land. */
 export async function allowLanding(
   core: Core,
   name: string,
-  command: "merge" | "pr",
+  command: LandingCommand,
+  options: Landing,
+): Promise<MergeRequest> {
+  try {
+    return await judgeLanding(core, name, command, options);
+  } catch (error) {
+    if (isAgentBoxError(error) && refusals.has(error.code)) {
+      const { code, facts } = error;
+      const { who, mode } = options;
+      const { seen, found } = facts ?? {};
+      await core.note("work.refused", await core.getBox(name), { command, mode, code, who, seen, found });
+    }
+    throw error;
+  }
+}
+
+const refusals: ReadonlySet<string> = new Set(["merge.danger", "merge.unseen", "merge.checks"]);
+
+async function judgeLanding(
+  core: Core,
+  name: string,
+  command: LandingCommand,
   options: Landing,
 ): Promise<MergeRequest> {
   const review = await readReview(core, name, {});
-  if (options.digest !== undefined && options.digest !== review.digest) {
+  if (options.digest !== undefined && options.digest !== review.digest)
     throw changedSince(name, options.digest, review.digest);
-  }
   if (review.changes.length === 0) throw nothing(name);
+  const box = await core.getBox(name);
+  requireProject(box);
+  const seen = options.digest ?? (await findLook(core, box, options.who))?.digest;
+  if (seen === undefined) throw unseen(name, command, review);
+  if (seen !== review.digest) throw changedSince(name, seen, review.digest);
   requireAccepted(name, command, review, options.accept);
   if (!options.skipsChecks) requireChecks(name, review);
   const request = await requestOf(core, name, options);
@@ -82,16 +112,7 @@ function requireChecks(name: string, { requiredChecks, checks }: Review): void {
 async function requestOf(core: Core, name: string, { mode, message }: Landing): Promise<MergeRequest> {
   const { box, repository, to, checkpoint } = await findSubject(core, name, { to: "latest" });
   const base = await baseOf(core, box, repository);
-  const projectDir = box.projectDir ?? box.spec.workspace.source;
-  if (projectDir === undefined) {
-    throw new AgentBoxError(
-      "review.unavailable",
-      `The box "${name}" came from no project it could be merged into.`,
-      {
-        hint: `Take the work out: agentbox export ${name} --patch FILE`,
-      },
-    );
-  }
+  const projectDir = requireProject(box);
   const { agent } = box.spec;
   const commits = await repository.commits(base, checkpoint?.head ?? base);
   return {
@@ -110,6 +131,16 @@ async function requestOf(core: Core, name: string, { mode, message }: Landing): 
   };
 }
 
+function requireProject({ name, projectDir, spec }: Box): string {
+  const found = projectDir ?? spec.workspace.source;
+  if (found !== undefined) return found;
+  throw new AgentBoxError(
+    "review.unavailable",
+    `The box "${name}" came from no project it could be merged into.`,
+    { hint: `Take the work out: agentbox export ${name} --patch FILE` },
+  );
+}
+
 /** The agent's own words where it has made one commit, its task otherwise. */
 function messageFor(box: Box, commits: readonly { readonly subject: string }[]): string {
   const [only, ...more] = commits;
@@ -120,6 +151,12 @@ function messageFor(box: Box, commits: readonly { readonly subject: string }[]):
     "\n",
   );
 }
+
+const unseen = (name: string, command: LandingCommand, { digest, totals, dangers }: Review): AgentBoxError =>
+  new AgentBoxError("merge.unseen", "You have not looked at the work yet.", {
+    hint: `Look at it: agentbox diff ${name}, then agentbox ${command} ${name}; a program names what it has read with --digest`,
+    facts: { digest, totals, dangers: dangers.slice(0, 100) },
+  });
 
 const changedSince = (name: string, seen: string, found: string): AgentBoxError =>
   new AgentBoxError("merge.danger", "The work has changed since it was looked at.", {

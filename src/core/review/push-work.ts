@@ -8,7 +8,7 @@ import type { PushRecord } from "../../contract/review/push.ts";
 import type { RemotePlace, RemoteState } from "../../ports/forge.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
-import { conflict, nothing, allowLanding } from "./allow-landing.ts";
+import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { openCredential } from "./push-credential.ts";
 import {
   type PushPlace,
@@ -18,7 +18,7 @@ import {
   requireOwnBranch,
 } from "./push-place.ts";
 
-type PushOptions = RouteBody<"pushWork">;
+type PushOptions = RouteBody<"pushWork"> & Pick<LookedAt, "who">;
 
 /** What one push is about, once it is known to be allowed. */
 interface Push {

@@ -1,0 +1,12 @@
+/** The state of a box's work that was last shown to one caller: what they merge is this, or nothing. */
+export interface Look {
+  readonly box: string;
+  readonly incarnation: string;
+  /** Who it was shown to: the owner, a person or a token. */
+  readonly who: string;
+  /** Digest of the review that was shown. */
+  readonly digest: string;
+  readonly atMs: number;
+  /** Where it is kept; there are few places, and the oldest look makes room. */
+  readonly slot: number;
+}
