@@ -22,8 +22,8 @@ const reviewCommand = (
 const merge = () => import("../commands/merge.ts");
 const pr = () => import("../commands/pr.ts");
 const gateFlags: CommandSpec["flags"] = {
-  digest: { type: "text", value: "DIGEST", summary: "The state that you have read with diff --json." },
-  unseen: { type: "switch", summary: "Land what is there now, although you have not looked at it." },
+  digest: { type: "text", value: "DIGEST", summary: "What you have read with diff --json." },
+  unseen: { type: "switch", summary: "Although you have not looked at this state." },
   "accept-danger": { type: "list", value: "KIND", summary: "You have looked at this kind of danger." },
   check: { type: "switch", summary: "Run the checks first." },
   "skip-checks": { type: "switch", summary: "Although checks have not passed." },
