@@ -5,7 +5,7 @@
  * - A bundle is taken as a whole after it was checked (form, size, references, every object, every path), or not at all.
  * - The box cannot change what was taken.
  */
-import type { Change, ChangeTotals } from "../contract/review/change.ts";
+import type { Change, ChangeTotals, FileMode } from "../contract/review/change.ts";
 
 /** A commit of the review repository, by its full id. */
 export type ReviewCommit = string;
@@ -21,6 +21,12 @@ export interface TakenBundle {
   readonly tree: string;
   readonly head: ReviewCommit;
   readonly bytes: number;
+}
+
+export interface ReviewEntry {
+  readonly path: string;
+  readonly mode: FileMode;
+  readonly id: string;
 }
 
 /** A bundle on its way in; nothing of it counts before it was taken. */
@@ -62,6 +68,8 @@ export interface ReviewRepository {
   fileAt(commit: ReviewCommit, path: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /** Every path of a commit; what is no text is shown as well as it can be. */
   paths(commit: ReviewCommit): AsyncIterable<string>;
+  /** The same with what each of them is; of a link, the id of its target. */
+  entries(commit: ReviewCommit): AsyncIterable<ReviewEntry>;
   /** Commits of the agent between base and head, the oldest first. */
   commits(
     base: ReviewCommit,

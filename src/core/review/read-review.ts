@@ -1,11 +1,10 @@
 import type { Box } from "../../contract/box.ts";
-import type { Change, ChangeTotals, FileMode } from "../../contract/review/change.ts";
+import type { Change, ChangeTotals } from "../../contract/review/change.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
-import type { Danger } from "../../contract/review/danger.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
-import { findDangers } from "./danger/find-dangers.ts";
+import { judgeChanges } from "./judge-changes.ts";
 import { checkpointsOf, resolveCheckpoint, reviewOf } from "./review-of.ts";
 import { summarise } from "./summarise.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
@@ -77,7 +76,7 @@ export async function readReview(core: Core, name: string, query: ReviewQuery): 
   const { store } = core.ports;
   const of = { incarnation: box.incarnation };
   const [dangers, comments, checks, summary] = await Promise.all([
-    dangersOf(core, subject, changes),
+    judgeChanges(core, subject, changes),
     store.listReview("comment", of),
     store.listReview("check", of),
     summarise(core, box),
@@ -96,30 +95,6 @@ export async function readReview(core: Core, name: string, query: ReviewQuery): 
     summary,
     digest: checkpoint?.commit ?? subject.to,
   };
-}
-
-/** Contents are read as far as a rule needs them, and bounded; a file that is larger is judged by its path. */
-const maxContentBytes = 1 << 20;
-const zeros = /^0+$/;
-
-function dangersOf(
-  core: Core,
-  { repository, to }: Pick<ReviewSubject, "repository" | "to">,
-  changes: readonly Change[],
-): Promise<readonly Danger[]> {
-  const read = async (id: string, mode: FileMode): Promise<string | undefined> => {
-    // A submodule names a commit of another repository, which is not here.
-    if (zeros.test(id) || mode === "160000") return undefined;
-    const { bytes, isWhole } = await repository.blob(id, maxContentBytes);
-    return isWhole ? new TextDecoder().decode(bytes) : undefined;
-  };
-  return findDangers({
-    changes,
-    oldContent: (change) => read(change.oldId, change.oldMode),
-    newContent: (change) => read(change.newId, change.newMode),
-    scan: (text, path) => core.ports.secretScan.scan(text, path),
-    paths: () => repository.paths(to),
-  });
 }
 
 const totalsOf = (changes: readonly Change[]): ChangeTotals => ({

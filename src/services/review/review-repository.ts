@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import type { KeyedMutex } from "../../base/mutex.ts";
-import type { Change, ChangeTotals } from "../../contract/review/change.ts";
+import { type Change, type ChangeTotals, FileMode } from "../../contract/review/change.ts";
 import { pathKind } from "../../host/files.ts";
-import type { IncomingBundle, ReviewRepository, TakenBundle } from "../../ports/review.ts";
+import type { IncomingBundle, ReviewEntry, ReviewRepository, TakenBundle } from "../../ports/review.ts";
 import { splitBytes } from "./byte-lines.ts";
 import { listChanges, plainDiff } from "./change-list.ts";
 import { BundleFile } from "./incoming-bundle.ts";
@@ -105,6 +105,15 @@ export class BareReview implements ReviewRepository {
     for await (const path of splitBytes(this.#git.stream(args), "\0")) yield path.toString("utf8");
   }
 
+  async *entries(commit: string): AsyncGenerator<ReviewEntry, void> {
+    const args = ["ls-tree", "-r", "-z", "--full-tree", requireId(commit)];
+    for await (const entry of splitBytes(this.#git.stream(args), "\0")) {
+      const end = entry.indexOf("\t");
+      const [mode = "", , id = ""] = entry.toString("latin1", 0, end).split(" ");
+      yield { path: entry.toString("utf8", end + 1), mode: modeOf(mode), id };
+    }
+  }
+
   async commits(base: string, head: string): Promise<readonly Commit[]> {
     const form = ["--reverse", "--topo-order", "--no-show-signature", "-z", "--format=%H%n%an <%ae>%n%s"];
     const range = [requireId(head), `^${requireId(base)}`];
@@ -136,5 +145,9 @@ export class BareReview implements ReviewRepository {
     return (await pathKind(file)) === undefined;
   }
 }
+
+/** Old histories have files that their group may write; git takes them for ordinary ones. */
+const modeOf = (mode: string): FileMode =>
+  FileMode.options.find((known) => known === mode) ?? (mode.startsWith("1007") ? "100755" : "100644");
 
 const formatOf = (id: string): "sha1" | "sha256" => (id.length === 64 ? "sha256" : "sha1");

@@ -1,0 +1,242 @@
+/**
+ * Links, judged as what they become. SECURITY: a link in the place of `.vscode` is one harmless change of a path that
+ * no rule knows, and editors read all that lies behind it. So each file that can be reached through a link is judged
+ * under the link's name too: all of them where the link is new, the changed ones where it was there before.
+ */
+import type { Change, FileMode } from "../../../contract/review/change.ts";
+import type { Danger, DangerKind } from "../../../contract/review/danger.ts";
+import type { ReviewEntry } from "../../../ports/review.ts";
+import { type DangerInput, findDangers } from "./find-dangers.ts";
+import { type LinkWay, type TreeLink, linkWays, restBelow } from "./link-ways.ts";
+import { foldPath } from "./fold-path.ts";
+import { counted, quoted } from "./sentence.ts";
+
+export interface LinkedInput extends Pick<DangerInput, "changes" | "oldContent" | "newContent"> {
+  /** All of the tree after the changes; gone through at most twice. */
+  readonly entries: () => AsyncIterable<ReviewEntry>;
+}
+
+/** Another name for a file, and the change that gives it this name. */
+interface Alias {
+  readonly change: Change;
+  /** The same under its own name; absent where there is none. */
+  readonly own?: Change;
+  /** What the danger is shown at, and after which words. */
+  readonly path: string;
+  readonly how: string;
+}
+
+const maxAliases = 20_000;
+const maxPerPlace = 5;
+const aliasesAtOnce = 16;
+const zeros = "0".repeat(40);
+
+/** Kinds that are about contents and modes: what they say is said at the file's own name. */
+const ofContents: ReadonlySet<DangerKind> = new Set([
+  "secret",
+  "hidden_text",
+  "large_binary",
+  "path_trick",
+  "symlink",
+  "submodule",
+  "executable",
+]);
+
+export async function linkedDangers(input: LinkedInput): Promise<readonly Danger[]> {
+  const { changes } = input;
+  const places = changes.filter(({ kind, newMode }) => kind !== "deleted" && isPlace(newMode));
+  const links = await linksOf(input);
+  if (links.length === 0 && places.length === 0) return [];
+  const found = linkWays(links);
+  const aliases = [...aliasesOfChanges(changes, found.ways), ...places.flatMap(inItsPlace)];
+  const behind = await aliasesOfNew(input, found.ways, maxAliases - aliases.length);
+  const judged = await judge(input, [...aliases.slice(0, maxAliases), ...behind.aliases]);
+  const isCut = behind.isCut || found.isCut || aliases.length > maxAliases;
+  return [
+    ...judged,
+    ...behind.dangers,
+    ...found.lost.map(leadsAway),
+    ...(isCut ? [unfollowed(links, changes)] : []),
+  ];
+}
+
+const leadsAway = ({ path, target }: TreeLink): Danger => ({
+  kind: "symlink",
+  path,
+  why: `Link to ${quoted(target ?? "")}: other links decide where it ends, which can be outside the repository.`,
+});
+
+const isPlace = (mode: FileMode): boolean => mode === "120000" || mode === "160000";
+
+async function linksOf({ changes, entries, newContent }: LinkedInput): Promise<readonly TreeLink[]> {
+  const changed = new Set(
+    changes.filter(({ kind, newMode }) => kind !== "deleted" && newMode === "120000").map(({ path }) => path),
+  );
+  const links: TreeLink[] = [];
+  for await (const { path, mode, id } of entries()) {
+    if (mode !== "120000") continue;
+    const target = await newContent(entryChange(path, mode, id)).catch(() => undefined);
+    links.push({ path, target, isChanged: changed.has(path) });
+  }
+  return links;
+}
+
+/** A file of the tree as if it were new, with nothing of its own to be searched. */
+const entryChange = (path: string, newMode: FileMode, id: string): Change => ({
+  path,
+  kind: "added",
+  oldMode: "000000",
+  newMode,
+  oldId: id,
+  newId: id,
+  isBinary: false,
+  added: 0,
+  deleted: 0,
+  bytes: 0,
+});
+
+/** Changed files below what a link leads to. */
+function aliasesOfChanges(changes: readonly Change[], ways: readonly LinkWay[]): Alias[] {
+  const old = byPlace(ways.filter(({ changed }) => changed.length === 0));
+  if (old.size === 0) return [];
+  const aliases: Alias[] = [];
+  for (const change of changes) {
+    for (const { way, rest } of waysTo(change.path, old)) {
+      if (aliases.length > maxAliases) return aliases;
+      const path = rest === "" ? way.path : `${way.path}/${rest}`;
+      const { oldPath: _, ...plain } = change;
+      aliases.push({
+        change: { ...plain, path, kind: change.kind === "renamed" ? "added" : change.kind },
+        own: change,
+        path: change.path,
+        how: `Through a link it is also ${quoted(path)}`,
+      });
+    }
+  }
+  return aliases;
+}
+
+/** Everything behind what is new, changed or not. */
+async function aliasesOfNew(
+  { entries }: LinkedInput,
+  ways: readonly LinkWay[],
+  room: number,
+): Promise<{ aliases: Alias[]; dangers: Danger[]; isCut: boolean }> {
+  const found = { aliases: [] as Alias[], dangers: [] as Danger[], isCut: false };
+  const fresh = ways.filter(({ changed }) => changed.length > 0);
+  if (fresh.length === 0) return found;
+  const places = byPlace(fresh);
+  for await (const { path, mode, id } of entries()) {
+    if (mode === "160000") found.dangers.push(...intoSubmodule(path, fresh));
+    for (const { way, rest } of waysTo(path, places)) {
+      if (found.aliases.length >= room) return { ...found, isCut: true };
+      const name = rest === "" ? way.path : `${way.path}/${rest}`;
+      const own = entryChange(path, mode, id);
+      const how = `The link makes ${quoted(path)} also ${quoted(name)}`;
+      found.aliases.push({ change: { ...own, path: name }, own, path: way.changed[0]!.path, how });
+    }
+  }
+  return found;
+}
+
+const intoSubmodule = (submodule: string, ways: readonly LinkWay[]): Danger[] =>
+  ways
+    .filter(({ leads }) => leads.startsWith(`${foldPath(submodule)}/`) || leads === foldPath(submodule))
+    .map(({ path, changed }) => ({
+      kind: "symlink",
+      path: changed[0]!.path,
+      why: `${quoted(path)} leads into the submodule ${quoted(submodule)}, whose files are not in this review.`,
+    }));
+
+function byPlace(ways: readonly LinkWay[]): ReadonlyMap<string, readonly LinkWay[]> {
+  const places = new Map<string, LinkWay[]>();
+  for (const way of ways) places.set(way.leads, [...(places.get(way.leads) ?? []), way]);
+  return places;
+}
+
+/** Each way that ends at a path or above it. */
+function* waysTo(
+  path: string,
+  places: ReadonlyMap<string, readonly LinkWay[]>,
+): Generator<{ readonly way: LinkWay; readonly rest: string }> {
+  const folded = foldPath(path);
+  const above = [folded, ""];
+  for (let at = folded.indexOf("/"); at !== -1; at = folded.indexOf("/", at + 1))
+    above.push(folded.slice(0, at));
+  for (const place of above) {
+    for (const way of places.get(place) ?? []) {
+      const rest = restBelow(path, place);
+      if (rest !== undefined) yield { way, rest };
+    }
+  }
+}
+
+/**
+ * A link or a submodule in the place of a directory, whatever is there yet: its target may come later. A link is also
+ * the file that a system without links makes of it, with the target as its text.
+ */
+function inItsPlace({ path, newMode, newId }: Change): Alias[] {
+  const what = newMode === "160000" ? "Another repository" : "A link";
+  const below = entryChange(`${path}/readme.md`, "100644", zeros);
+  const how = `${what} in the place of a directory`;
+  const asDirectory: Alias = { change: below, path, how };
+  if (newMode === "160000") return [asDirectory];
+  const text = entryChange(path, "100644", newId);
+  return [
+    asDirectory,
+    { change: text, path, how: "Where links are written as files, the target is its text" },
+  ];
+}
+
+async function judge(input: LinkedInput, aliases: readonly Alias[]): Promise<readonly Danger[]> {
+  const found = new Map<string, Danger[]>();
+  for (let at = 0; at < aliases.length; at += aliasesAtOnce) {
+    for (const danger of await judgeSome(input, aliases.slice(at, at + aliasesAtOnce))) {
+      const key = `${danger.kind} ${danger.path}`;
+      const same = found.get(key);
+      if (same === undefined) found.set(key, [danger]);
+      else if (same.every(({ why }) => why !== danger.why)) same.push(danger);
+    }
+  }
+  return [...found.values()].flatMap((same) => [...same.slice(0, maxPerPlace), ...moreOf(same)]);
+}
+
+const moreOf = ([first, ...others]: readonly Danger[]): Danger[] => {
+  const left = others.length + 1 - maxPerPlace;
+  if (first === undefined || left <= 0) return [];
+  const { kind, path } = first;
+  return [{ kind, path, why: `The same for ${counted(left, "more file")} behind links.` }];
+};
+
+/** SECURITY: few at a time, so that no list of dangers is cut, and a flood of known ones hides no other. */
+async function judgeSome(input: LinkedInput, aliases: readonly Alias[]): Promise<readonly Danger[]> {
+  const dangersOf = async (changes: readonly Change[]): Promise<ReadonlyMap<string, readonly Danger[]>> =>
+    groupBy(await findDangers({ ...input, changes, scan: async () => [], paths: noPaths }));
+  const byName = await dangersOf(aliases.map(({ change }) => change));
+  const byOwnName = await dangersOf(aliases.flatMap(({ own }) => (own ? [own] : [])));
+  return aliases.flatMap(({ change, own, path, how }) => {
+    const known = new Set((own ? (byOwnName.get(own.path) ?? []) : []).map(({ kind }) => kind));
+    return (byName.get(change.path) ?? [])
+      .filter(({ kind }) => !ofContents.has(kind) && !known.has(kind))
+      .map(({ kind, why }) => ({ kind, path, why: `${how}. ${why}` }));
+  });
+}
+
+async function* noPaths(): AsyncGenerator<string, void> {}
+
+function groupBy(dangers: readonly Danger[]): ReadonlyMap<string, readonly Danger[]> {
+  const groups = new Map<string, Danger[]>();
+  for (const danger of dangers) {
+    const group = groups.get(danger.path);
+    if (group) group.push(danger);
+    else groups.set(danger.path, [danger]);
+  }
+  return groups;
+}
+
+/** SECURITY: what was not followed is said, because silence would read as "nothing found". */
+const unfollowed = (links: readonly TreeLink[], changes: readonly Change[]): Danger => ({
+  kind: "symlink",
+  path: links.find(({ isChanged }) => isChanged)?.path ?? changes[0]!.path,
+  why: "There are more links, or more files behind links, than can be judged: what the others become is unknown.",
+});

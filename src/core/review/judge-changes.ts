@@ -1,0 +1,51 @@
+/** The dangers of what differs between two states: of the changes themselves, and of what links make of them. */
+import type { Change, FileMode } from "../../contract/review/change.ts";
+import type { Danger } from "../../contract/review/danger.ts";
+import type { ReviewRepository } from "../../ports/review.ts";
+import type { Core } from "../context.ts";
+import { dangerList } from "./danger/danger-list.ts";
+import { findDangers } from "./danger/find-dangers.ts";
+import { linkedDangers } from "./danger/linked-changes.ts";
+
+/** Where contents are read from, and which tree the changes end in. */
+export interface JudgedState {
+  readonly repository: Pick<ReviewRepository, "blob" | "paths" | "entries">;
+  readonly to: string;
+}
+
+/** Contents are read as far as a rule needs them, and bounded; a file that is larger is judged by its path. */
+const maxContentBytes = 1 << 20;
+const zeros = /^0+$/;
+
+export async function judgeChanges(
+  core: Core,
+  { repository, to }: JudgedState,
+  changes: readonly Change[],
+): Promise<readonly Danger[]> {
+  if (changes.length === 0) return [];
+  const read = async (id: string, mode: FileMode): Promise<string | undefined> => {
+    // A submodule names a commit of another repository, which is not here.
+    if (zeros.test(id) || mode === "160000") return undefined;
+    const { bytes, isWhole } = await repository.blob(id, maxContentBytes);
+    return isWhole ? new TextDecoder().decode(bytes) : undefined;
+  };
+  const input = {
+    changes,
+    oldContent: (change: Change) => read(change.oldId, change.oldMode),
+    newContent: (change: Change) => read(change.newId, change.newMode),
+  };
+  const dangers = await findDangers({
+    ...input,
+    scan: (text, path) => core.ports.secretScan.scan(text, path),
+    paths: () => repository.paths(to),
+  });
+  const linked = await linkedDangers({ ...input, entries: () => repository.entries(to) });
+  return linked.length === 0 ? dangers : dangerList([...dangers, ...unsaid(linked, dangers)]);
+}
+
+/** Those whose kind is not said of the same path already. */
+function unsaid(more: readonly Danger[], dangers: readonly Danger[]): readonly Danger[] {
+  const key = ({ kind, path }: Danger): string => `${kind} ${path}`;
+  const said = new Set(dangers.map(key));
+  return more.filter((danger) => !said.has(key(danger)));
+}
