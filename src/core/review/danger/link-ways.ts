@@ -29,7 +29,7 @@ export interface LinkWays {
   readonly isCut: boolean;
 }
 
-export const maxLinks = 5_000;
+const maxLinks = 5_000;
 export const maxWays = 4_000;
 /** As many as Linux follows for one name. */
 const maxSteps = 40;
