@@ -218,6 +218,8 @@ export const routeRisks: { readonly [R in RouteName]: Risk<R> } = {
   forkBox: can("make"),
   getReview: can("see"),
   getPatch: can("see"),
+  // A token's looks are its own, and what it lands it may name just as well.
+  noteLook: can("land"),
   listComments: can("see"),
   addComment: can("steer"),
   sendComments: can("steer"),
