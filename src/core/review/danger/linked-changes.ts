@@ -24,6 +24,8 @@ interface Alias {
   /** What the danger is shown at, and after which words. */
   readonly path: string;
   readonly how: string;
+  /** A kind that says nothing about it. */
+  readonly without?: DangerKind;
 }
 
 const maxAliases = 20_000;
@@ -48,9 +50,11 @@ export async function linkedDangers(input: LinkedInput): Promise<readonly Danger
   const links = await linksOf(input);
   if (links.length === 0 && places.length === 0) return [];
   const found = linkWays(links);
-  const aliases = [...aliasesOfChanges(changes, found.ways), ...places.flatMap(inItsPlace)];
+  const aliases = aliasesOfChanges(changes, found.ways);
   const behind = await aliasesOfNew(input, found.ways, maxAliases - aliases.length);
-  const judged = await judge(input, [...aliases.slice(0, maxAliases), ...behind.aliases]);
+  const full = new Set(behind.aliases.map(({ path }) => path));
+  const named = places.flatMap((place) => inItsPlace(place, full.has(place.path)));
+  const judged = await judge(input, [...aliases.slice(0, maxAliases), ...behind.aliases, ...named]);
   const isCut = behind.isCut || found.isCut || aliases.length > maxAliases;
   return [
     ...judged,
@@ -175,17 +179,21 @@ function* waysTo(
  * A link or a submodule in the place of a directory, whatever is there yet: its target may come later. A link is also
  * the file that a system without links makes of it, with the target as its text.
  */
-function inItsPlace({ path, newMode, newId }: Change): Alias[] {
+function inItsPlace({ path, newMode, newId }: Change, leadsSomewhere: boolean): Alias[] {
   const what = newMode === "160000" ? "Another repository" : "A link";
   const below = entryChange(`${path}/readme.md`, "100644", zeros);
   const how = `${what} in the place of a directory`;
   const asDirectory: Alias = { change: below, path, how };
   if (newMode === "160000") return [asDirectory];
   const text = entryChange(path, "100644", newId);
-  return [
-    asDirectory,
-    { change: text, path, how: "Where links are written as files, the target is its text" },
-  ];
+  const asText: Alias = {
+    change: text,
+    path,
+    how: "Where links are written as files, the target is its text",
+    // The name of something in the tree is no settings of a kind that nobody knows.
+    ...(leadsSomewhere ? { without: "unfamiliar" } : {}),
+  };
+  return [asDirectory, asText];
 }
 
 async function judge(input: LinkedInput, aliases: readonly Alias[]): Promise<readonly Danger[]> {
@@ -214,10 +222,10 @@ async function judgeSome(input: LinkedInput, aliases: readonly Alias[]): Promise
     groupBy(await findDangers({ ...input, changes, scan: async () => [], paths: noPaths }));
   const byName = await dangersOf(aliases.map(({ change }) => change));
   const byOwnName = await dangersOf(aliases.flatMap(({ own }) => (own ? [own] : [])));
-  return aliases.flatMap(({ change, own, path, how }) => {
+  return aliases.flatMap(({ change, own, path, how, without }) => {
     const known = new Set((own ? (byOwnName.get(own.path) ?? []) : []).map(({ kind }) => kind));
     return (byName.get(change.path) ?? [])
-      .filter(({ kind }) => !ofContents.has(kind) && !known.has(kind))
+      .filter(({ kind }) => !ofContents.has(kind) && !known.has(kind) && kind !== without)
       .map(({ kind, why }) => ({ kind, path, why: `${how}. ${why}` }));
   });
 }
