@@ -48,6 +48,18 @@ describe("names of files that run something", () => {
     expect(share).toBeGreaterThanOrEqual(0.85);
   });
 
+  it("names that are close to those of prose are flagged", async () => {
+    const names = [
+      "install-sh",
+      "install",
+      "lib/libx.so.1",
+      "AMP.md",
+      "README.config.js",
+      ".github/run.md/x",
+    ];
+    expect(await missed(names)).toEqual([]);
+  });
+
   it("and none is flagged that is known to do nothing by itself", async () => {
     const harmless = [
       "README.md",
@@ -70,6 +82,8 @@ describe("names of files that run something", () => {
       "notes.txt",
       "index.js",
       ".gitkeep",
+      "man/man1/shop.1",
+      "GUIDE.md",
       ".changeset/red-cats-sing.md",
       ".github/ISSUE_TEMPLATE/bug.md",
     ];

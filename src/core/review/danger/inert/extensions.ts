@@ -66,7 +66,7 @@ const scriptLanguages: Readonly<Record<string, string>> = {
 
 /** Read by people or shown by a browser, in whatever language a project is written. */
 const others: Readonly<Record<Exclude<FileClass, "compiled" | "script">, string>> = {
-  prose: "md markdown mdx txt text rst adoc asciidoc textile wiki pdf 1 2 3 4 5 6 7 8",
+  prose: "md markdown mdx txt text rst adoc asciidoc textile wiki pdf",
   media:
     "png jpg jpeg gif webp avif bmp ico icns tif tiff svg psd mp3 mp4 m4a ogg oga ogv wav flac webm mov ttf otf woff woff2 eot",
   data: "csv tsv ndjson jsonl geojson po pot mo ftl xlf xliff srt vtt snap golden expected css scss sass less styl html htm xhtml ejs hbs mustache pug njk jinja jinja2 j2 liquid tmpl map log bib stdout stderr pem crt csr cer srl",
@@ -98,8 +98,13 @@ export function knownFile(name: string): Known | undefined {
   return dot > 0 ? known.get(name.slice(dot + 1)) : undefined;
 }
 
+/** Names of texts for people that have no ending, also where case makes no difference: `install` would be a program. */
 const proseNames =
-  /^(?:readme|licen[cs]e|copying|copyright|authors|contributors|maintainers|credits|thanks|acknowledge?ments|changelog|changes|history|news|notice|patents|todo|faq|security|support|contributing|code[-_]of[-_]conduct|governance|unlicense|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|(?:user[-_])?guide|translations?|threat[-_]model)(?:[-_.][a-z0-9-]+)?$/;
+  /^(?:authors|contributors|maintainers|credits|thanks|changelog|changes|news|patents|todo|faq|contributing|(?:readme|(?:un)?licen[cs]e|copying|copyright|notice)(?:[-_.][a-z0-9-]+)?)$/;
+
+/** Names of notes that people write for each other. */
+const noteNames =
+  /^(?:acknowledge?ments|history|security|support|code[-_]of[-_]conduct|governance|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|(?:user[-_])?guide|translations?|threat[-_]model)$/;
 
 /** Texts for people that have no ending. */
 export const isProseName = (name: string): boolean => !name.includes(".") && proseNames.test(name);
@@ -107,5 +112,6 @@ export const isProseName = (name: string): boolean => !name.includes(".") && pro
 /** A note whose name is in capitals, as agents' instructions are, and none of those that people write for each other. */
 export const isUnknownNote = (name: string): boolean => {
   const stem = /^([A-Z][A-Z0-9_-]*)(?:\.(?:md|mdx|markdown|txt))$/.exec(name)?.[1];
-  return stem !== undefined && !proseNames.test(stem.toLowerCase());
+  if (stem === undefined) return false;
+  return !proseNames.test(stem.toLowerCase()) && !noteNames.test(stem.toLowerCase());
 };

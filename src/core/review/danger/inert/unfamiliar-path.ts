@@ -14,6 +14,12 @@ const notes =
 /** `vitest.config.ts`, `karma.conf.js`, `lighthouserc.js`, `.foorc`, `x.setup.ts`. */
 const settingsName = /(?:\.(?:config|conf|setup|workspace|preset)\.[^.]+|.rc|[a-z]{4}rc\.[^.]+)$/;
 
+/** `man/man1/x.1`, and no library `x.so.1`. */
+const isManual = (parts: readonly string[], name: string): boolean =>
+  /^[^.]+(?:\.[a-z]+)?\.[1-8]$/.test(name) &&
+  !name.includes(".so.") &&
+  parts.some((part) => /^(?:man\d?|docs?)$/.test(part));
+
 /** Names at the root that are the program itself, in the languages where tools look for scripts there. */
 const programName =
   /^(?:index|main|app|server|lib|mod|types|example|examples|demo|__init__|__main__|test|tests)\.[^.]+$|\.d\.[cm]?ts$|[._-](?:test|spec)\.[^.]+$|^test_[^.]+\.py$/;
@@ -39,7 +45,7 @@ export function unfamiliarPath(
   const known = knownFile(name);
   const isInData = parts.some(isDataDirectory);
   if (known === undefined) {
-    if (isProseName(name) || (isInData && !isBinary)) return undefined;
+    if (isProseName(name) || isManual(parts, name) || (isInData && !isBinary)) return undefined;
     return "it is of no kind that is known to do nothing by itself";
   }
   const { fileClass, language } = known;
