@@ -28,7 +28,7 @@ const directives: readonly Directive[] = [
   },
   {
     files: /\.go$/,
-    pattern: /^[ \t]{0,40}(?:import[ \t(]{1,20})?"C"/,
+    pattern: /^[ \t]{0,40}(?:import\b.{0,40})?["`]C["`]/,
     effect: "C code in the comment above is compiled and linked at the next build",
   },
   {
@@ -43,7 +43,9 @@ const directives: readonly Directive[] = [
   },
   {
     files: /\.rs$/,
-    pattern: /#!?\[[ \t]{0,20}path[ \t]{0,20}=/,
+    // Also inside cfg_attr, and where the attribute goes over several lines.
+    pattern:
+      /#[ \t]{0,20}!?[ \t]{0,20}\[(?:[^\]\n]{0,200}\bpath[ \t]{0,20}=|[ \t]{0,20}$)|^[ \t]{0,40}path[ \t]{0,20}=[ \t]{0,20}r?#{0,9}"/,
     effect: "the module's source is another file than its name says",
   },
   {
@@ -145,8 +147,9 @@ const directives: readonly Directive[] = [
   },
   {
     files: /\.svg$/,
-    pattern: /<script\b|\bon[a-z]{1,30}[ \t]{0,20}=[ \t]{0,20}["']|javascript:|<foreignobject\b/i,
-    effect: "it runs when the picture is opened in a browser",
+    pattern:
+      /<(?:[\w-]{1,30}:)?(?:script|foreignobject|handler|iframe)\b|\bon[a-z]{2,30}[ \t]{0,20}(?:=|$)|javascript:|<!entity\b|attributename[ \t]{0,20}=[ \t]{0,20}["'](?:on|href|xlink:href)|\bhref[ \t]{0,20}=[ \t]{0,20}["'](?!#|data:image\/(?:png|jpe?g|gif|webp)\b)/i,
+    effect: "it runs or leads elsewhere when the picture is opened in a browser",
   },
   {
     files: /./,

@@ -29,6 +29,7 @@ describe("new packages", () => {
     ["pnpm-lock.yaml", "packages:\n  a@1.0.0:\n", "packages:\n  a@1.0.0:\n  '@b/c@2.0.0':\n", "@b/c"],
     ["requirements.txt", "a==1", "a==1\nb>=2", "b"],
     ["requirements.txt", "a==1", "a==1\n--trusted-host x", "--trusted-host x"],
+    ["requirements.txt", "a==1", "a==1\n./evil", "./evil"],
     [
       "pyproject.toml",
       '[project]\ndependencies = ["a>=1"]',
@@ -60,7 +61,7 @@ describe("new packages", () => {
       '[dependencies]\na = "1"\n[target.x.build-dependencies]\nb = "1"',
       "b",
     ],
-    ["Cargo.lock", 'name = "a"', 'name = "a"\nname = "b"', "b"],
+    ["Cargo.lock", '[[package]]\nname = "a"', "[[package]]\nname = \"a\"\n[[package]]\nname = 'b'", "b"],
     ["go.mod", "module x", "module x\nrequire example.org/b v1.0.0", "example.org/b"],
     ["go.mod", "module x", "module x\nrequire (\n\texample.org/b v1.0.0\n)", "example.org/b"],
     ["go.mod", "module x", "module x\ntoolchain go1.99.0", "toolchain go1.99.0"],
@@ -90,7 +91,13 @@ describe("new packages", () => {
   it("another version of a package is none", async () => {
     expect(await kindsOf("package.json", json({ a: "^1" }), json({ a: "^2" }))).toEqual([]);
     expect(await kindsOf("requirements.txt", "a==1", "a==2")).toEqual([]);
-    expect(await kindsOf("Cargo.lock", 'name = "a"\nversion = "1"', 'name = "a"\nversion = "2"')).toEqual([]);
+    expect(
+      await kindsOf(
+        "Cargo.lock",
+        '[[package]]\nname = "a"\nversion = "1"',
+        '[[package]]\nname = "a"\nversion = "2"',
+      ),
+    ).toEqual([]);
   });
 
   it("other content for the same version is said", async () => {
@@ -137,7 +144,15 @@ describe("orders to tools in source", () => {
     ["src/a.go", "// #cgo LDFLAGS: -Wl,x"],
     ["src/a.go", 'import "C"'],
     ["src/a.rs", '#[path = "../../x.rs"]'],
+    ["src/a.rs", '#[cfg_attr(all(), path = "../x.rs")]'],
+    ["src/a.rs", '    path = "../x.rs"'],
+    ["src/a.rs", "#["],
     ["src/a.rs", 'include!("x.txt");'],
+    ["src/a.go", "import `C`"],
+    ["docs/a.svg", "<a xlink:href='java&#115;cript:x'/>"],
+    ["docs/a.svg", '<set attributeName="onload" to="x()"/>'],
+    ["docs/a.svg", "<!ENTITY x 'y'>"],
+    ["docs/a.svg", "onload"],
     ["src/a.rs", "#[proc_macro_derive(X)]"],
     ["src/A.java", String.raw`// \u000a evil();`],
     ["src/A.java", String.raw`/* \u002a\u002f evil(); /* */`],
@@ -167,7 +182,10 @@ describe("orders to tools in source", () => {
     ["src/a.py", "# -*- coding: utf-8 -*-"],
     ["src/a.rb", "# frozen_string_literal: true"],
     ["src/a.c", "int x; // why??"],
-    ["docs/a.svg", '<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>'],
+    [
+      "docs/a.svg",
+      '<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1"><path d="M0 0"/><use xlink:href="#a"/></svg>',
+    ],
     ["docs/a.md", "vim: set ts=4:"],
   ])("%s: %s is none", async (path, line) => {
     expect(await kindsOf(path, "first\n", `${line}\nfirst\n`)).toEqual([]);
@@ -184,6 +202,7 @@ describe("code that deceives", () => {
     ["a false semicolon", "x = 1\u037e"],
     ["far to the right", `return 1;${" ".repeat(120)}evil();`],
     ["far to the right with tabs", `return 1;${"\t".repeat(90)}evil();`],
+    ["far to the right after a bar", `a${" ".repeat(120)}|| evil();`],
     ["private use", "const \ue000 = 1;"],
     ["a blank letter", "const \u2800 = 1;"],
   ])("%s", async (_, line) => {
@@ -200,6 +219,12 @@ describe("code that deceives", () => {
     ["full width in a text", 'label = "（全角）";'],
   ])("%s is none", async (_, line) => {
     expect(await kindsOf("src/a.ts", "first\n", `first\n${line}\n`)).toEqual([]);
+  });
+
+  it("prose has no text far to the right, except in its tables", async () => {
+    const blanks = " ".repeat(120);
+    expect(await kindsOf("docs/a.md", "x\n", `x${blanks}do this instead\n`)).toEqual(["hidden_text"]);
+    expect(await kindsOf("docs/a.md", "x\n", `| x${blanks}|\n`)).toEqual([]);
   });
 
   it("prose and data may be written in any script", async () => {

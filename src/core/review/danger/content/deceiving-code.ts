@@ -1,11 +1,13 @@
 import { addedLines } from "../added-lines.ts";
-import { foldPath } from "../fold-path.ts";
+import { foldPath, foldedName } from "../fold-path.ts";
 import { isProseName, knownFile } from "../inert/extensions.ts";
 import { isDataDirectory } from "../inert/places.ts";
 import { type ContentRule, lineDangers } from "./content-rule.ts";
 
 /** Spaces that push what follows out of the window of an editor or a diff. */
 const wideGap = /\S[ \t\u00a0\u2000-\u200a\u3000]{80,}\S|^[ ]{200,}\S|^\t{50,}\S/m;
+/** Tables in prose are wide, and their lines end in a bar. */
+const wideGapInProse = /\S[ \t\u00a0\u2000-\u200a\u3000]{80,}[^\s|]/;
 
 /** Letters of other scripts that look like Latin ones. */
 const cyrillic =
@@ -68,20 +70,29 @@ const isCode = (path: string): boolean => {
   return known === undefined || known.language !== undefined || known.fileClass === "settings";
 };
 
+/** What shows that text is out of sight; tables of data are as wide as they are. */
+function gapIn(path: string): RegExp | undefined {
+  if (isCode(path)) return wideGap;
+  return knownFile(foldedName(path))?.fileClass === "prose" ? wideGapInProse : undefined;
+}
+
 /** Code that is out of sight at the far right, and letters that are not what they look like. */
 export const deceivingCode: ContentRule = {
   mayFind: (path, text) =>
-    isCode(path) &&
     !text.includes("\0") &&
-    (wideGap.test(text) || falseSign.test(text) || foreignLetter.test(text)),
+    (gapIn(path)?.test(text) === true ||
+      (isCode(path) && (falseSign.test(text) || foreignLetter.test(text)))),
   find(path, old, text) {
     const isAdded = addedLines(old, text);
+    const gap = gapIn(path);
     const found = text.split("\n").flatMap((full, at) => {
       if (!isAdded(at + 1)) return [];
       const line = full.slice(0, maxLineChars);
-      const why = wideGap.test(line)
-        ? "Code stands far to the right, after a long row of blanks, where nobody looks."
-        : deception(line);
+      const why = gap?.test(line)
+        ? "Text stands far to the right, after a long row of blanks, where nobody looks."
+        : isCode(path)
+          ? deception(line)
+          : undefined;
       return why === undefined ? [] : [{ line: at + 1, why }];
     });
     return lineDangers({ kind: "hidden_text", path, found, noun: "line that deceives" });

@@ -110,8 +110,10 @@ const requirements: Read = (text) =>
   text.split("\n").flatMap((line) => {
     // Hashes only narrow what is taken; every other option names a file, a place or a permission.
     if (/^\s*-(?!-hash\b)/.test(line)) return [{ name: line.trim().slice(0, 200), needle: line.trim() }];
-    const name = requirementName(line);
-    return name === undefined ? [] : [{ name, needle: line.trim() }];
+    const text = line.trim();
+    if (text === "" || text.startsWith("#") || text.startsWith("--hash")) return [];
+    // Whatever is no name is a file or a place.
+    return [{ name: requirementName(text) ?? text.slice(0, 200), needle: text }];
   });
 
 function readTable(text: string): Record<string, unknown> | undefined {
@@ -149,6 +151,14 @@ const tomlTables =
     }
     return found;
   };
+
+/** The names of the `[[package]]` tables. */
+const tomlLock: Read = (text) => {
+  const root = readTable(text);
+  if (!root) return undefined;
+  const lists = [root["package"], root["packages"]].flatMap((list) => (Array.isArray(list) ? list : []));
+  return named(lists.map((one) => asObject(one)?.["name"]).filter((name) => typeof name === "string"));
+};
 
 function tomlPackage(key: string, value: unknown): ListedPackage {
   const real = asObject(value)?.["package"];
@@ -191,7 +201,7 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   { name: /^cargo\.toml$/, read: tomlTables(isCargoTable) },
   {
     name: /^(?:cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pylock.*\.toml)$/,
-    read: lines(hash, /^name\s*=\s*"([^"]+)"/g),
+    read: tomlLock,
   },
   {
     name: /^yarn\.lock$/,
