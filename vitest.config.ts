@@ -18,7 +18,7 @@ const inBrowser = ["test/web/**/*.test.ts", "test/security/threat-{38-web-termin
 
 /** What a container cannot change: tests that have no box, look only at the host, or expect the embedded runtime. */
 const notInContainers = [
-  "test/security/found-{disguised-paths,foreign-orders,harmful-test,ignored-source,shared-yes,hidden-request,revoked-connections,server-answers}.test.ts",
+  "test/security/found-{disguised-paths,foreign-orders,half-open,harmful-test,ignored-source,shared-yes,hidden-request,revoked-connections,server-answers}.test.ts",
   "test/security/threat-{16-local-api,24-host-executed,27-model-settings,40-changed-after-review,44-chained-log}.test.ts",
   "test/security/threat-{32-in-box-probe,38-terminal-parser}.test.ts",
   "test/e2e/vault-keyring.test.ts",

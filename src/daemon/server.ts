@@ -17,6 +17,7 @@ import { decideReach } from "../core/access/decide-reach.ts";
 import type { Sight } from "../core/access/sight.ts";
 import { noSuchBox } from "../core/context.ts";
 import type { Logger } from "../host/logger.ts";
+import { type ClosedConnections, WaitingConnections } from "../host/waiting-connections.ts";
 import { enter, type EntryKind, type Way } from "./door.ts";
 import { type HandlerDeps, handlers, type Request } from "./handlers.ts";
 import { parseWith, readJson, sendJson } from "./http.ts";
@@ -33,12 +34,21 @@ export interface ServerDeps extends HandlerDeps {
 }
 
 export function createApiServer(deps: ServerDeps, way: Way): Server {
-  const server = createServer({ maxHeaderSize: 16 * 1024, headersTimeout: 10_000, requestTimeout: 60_000 });
+  const server = createServer({
+    maxHeaderSize: 16 * 1024,
+    headersTimeout: 10_000,
+    requestTimeout: 60_000,
+    connectionsCheckingInterval: 1_000,
+  });
   server.maxConnections = 1024;
-  const previews = way.kind === "web" ? deps.previews : undefined;
+  const isWeb = way.kind === "web";
+  const previews = isWeb ? deps.previews : undefined;
+  // The socket is the owner's alone; the port is open to every user of the host.
+  const waiting = isWeb ? new WaitingConnections(server, { most: 128, onClosed: noting(deps) }) : undefined;
   server.on("request", (request, response) => {
-    if (previews?.owns(request)) void previews.answer(request, response);
-    else void answer(deps, way, request, response);
+    const admitted = () => waiting?.admit(request.socket);
+    if (previews?.owns(request)) void previews.answer(request, response, admitted);
+    else void answer(deps, way, { request, response, admitted });
   });
   const sockets = new WebSocketServer({
     noServer: true,
@@ -50,11 +60,30 @@ export function createApiServer(deps: ServerDeps, way: Way): Server {
   });
   server.on("upgrade", (request, socket, head) => {
     socket.on("error", () => socket.destroy());
-    if (previews?.owns(request)) previews.upgrade(request, socket, head);
-    else void upgrade(deps, way, sockets, request, socket, head);
+    const admitted = () => waiting?.admit(socket);
+    if (previews?.owns(request)) previews.upgrade({ request, socket, head }, admitted);
+    else void upgrade(deps, way, sockets, { request, socket, head, admitted });
   });
   server.on("clientError", (error, socket) => refuseConnection(socket, notHttp(error)));
   return server;
+}
+
+const noteEveryMs = 60_000;
+
+/** In the daemon's log, at most once a minute: a user who floods the port does not also flood the log. */
+function noting({ logger }: ServerDeps): (closed: ClosedConnections) => void {
+  let notedAt = -noteEveryMs;
+  let unnoted = 0;
+  return ({ user, count }) => {
+    unnoted += count;
+    if (performance.now() - notedAt < noteEveryMs) return;
+    logger.warn(
+      { user, count: unnoted },
+      "closed connections to the dashboard that had shown no right to it",
+    );
+    notedAt = performance.now();
+    unnoted = 0;
+  };
 }
 
 interface Admitted {
@@ -112,12 +141,15 @@ async function requireReach(
 /** Their answers must still go out, although what they came with has ended. */
 const endingRoutes: ReadonlySet<RouteName> = new Set(["signOut", "endSignIn", "removeToken", "removeShare"]);
 
-async function answer(
-  deps: ServerDeps,
-  way: Way,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Called when the caller is known. */
+  readonly admitted: () => void;
+}
+
+async function answer(deps: ServerDeps, way: Way, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
   const startedAt = performance.now();
   let name: RouteName | "none" = "none";
   response.setHeader(versionHeader, deps.version);
@@ -131,6 +163,7 @@ async function answer(
       const { hasProxy } = web;
       return await answerSite({ core, url, request, response, isSecure, hasProxy }, webBuild);
     }
+    exchange.admitted();
     const { match, url, caller, access, mayStill } = admitted;
     name = match.name;
     if (!endingRoutes.has(name))
@@ -173,18 +206,24 @@ function fail(deps: ServerDeps, response: ServerResponse, error: unknown): void 
   else sendJson(response, known.status, { error: known.toBody() });
 }
 
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly admitted: () => void;
+}
+
 async function upgrade(
   deps: ServerDeps,
   way: Way,
   sockets: WebSocketServer,
-  request: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
+  { request, socket, head, admitted: onAdmitted }: Upgrade,
 ): Promise<void> {
   try {
     const admitted = await admit(deps, way, request, "upgrade");
     if (admitted.caller === undefined)
       throw new AgentBoxError("request.not_found", "This route is not a stream.");
+    onAdmitted();
     const { match, caller, access, mayStill } = admitted;
     const { name } = match;
     if (!isStreamRoute(name)) throw new AgentBoxError("request.not_found", "This route is not a stream.");

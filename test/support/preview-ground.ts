@@ -63,10 +63,12 @@ export class PreviewGround implements AsyncDisposable {
       ensure: async () => undefined,
     });
     this.#front = createServer((request, response) => {
-      if (this.#previews.owns(request)) void this.#previews.answer(request, response);
+      if (this.#previews.owns(request)) void this.#previews.answer(request, response, () => undefined);
       else response.writeHead(418).end("the dashboard");
     });
-    this.#front.on("upgrade", (request, socket, head) => this.#previews.upgrade(request, socket, head));
+    this.#front.on("upgrade", (request, socket, head) =>
+      this.#previews.upgrade({ request, socket, head }, () => undefined),
+    );
   }
 
   get port(): number {

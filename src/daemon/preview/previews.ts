@@ -30,6 +30,12 @@ export interface PreviewPort {
   ensure(): Promise<void>;
 }
 
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
 export class Previews {
   readonly #core: Core;
   readonly #web: PreviewPort;
@@ -65,12 +71,14 @@ export class Previews {
     return (request.headersDistinct["host"] ?? []).some(isPreviewHost);
   }
 
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** `admitted` is called for one that has a pass. */
+  async answer(request: IncomingMessage, response: ServerResponse, admitted: () => void): Promise<void> {
     response.on("error", () => undefined);
     try {
       const place = this.#placeOf(request);
       if (request.url!.startsWith(ownPath)) return await this.#enter(place, request, response);
       const grant = this.#admit(place, request);
+      admitted();
       refuseWorkers(request);
       await this.#during(grant, response, (webPort) =>
         forwardRequest(this.#core, grant, webPort, request, response),
@@ -80,17 +88,18 @@ export class Previews {
     }
   }
 
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on("error", () => socket.destroy());
-    void this.#upgrade(request, socket, head);
+  upgrade(opening: Upgrade, admitted: () => void): void {
+    opening.socket.on("error", () => opening.socket.destroy());
+    void this.#upgrade(opening, admitted);
   }
 
-  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async #upgrade({ request, socket, head }: Upgrade, admitted: () => void): Promise<void> {
     try {
       const place = this.#placeOf(request);
       // SECURITY: a WebSocket is not bound to its own origin by the browser, so this is where it is.
       if (request.headers.origin !== previewOrigin(place, this.#webPort)) throw notYours();
       const grant = this.#admit(place, request);
+      admitted();
       await this.#during(grant, socket, (webPort) =>
         forwardUpgrade(this.#core, grant, webPort, { request, socket, head }),
       );

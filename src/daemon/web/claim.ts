@@ -2,7 +2,7 @@ import { z } from "zod";
 import { sessionCookie } from "../../contract/api/headers.ts";
 import type { ClaimedSession } from "../../core/access/access.ts";
 import { parseWith, readJson, sendJson } from "../http.ts";
-import { isOfAnotherUser } from "./peer-user.ts";
+import { isOfAnotherUser } from "../../host/peer-user.ts";
 import type { SiteRequest } from "./site.ts";
 
 const ClaimBody = z.strictObject({ code: z.string().min(1).max(200) });

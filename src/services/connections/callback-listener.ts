@@ -6,6 +6,7 @@ import { timingSafeEqual } from "node:crypto";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { WaitingConnections } from "../../host/waiting-connections.ts";
 import { callbackPage, pageHeaders } from "./callback-page.ts";
 import { redirectPath, redirectUri } from "./redirect-address.ts";
 
@@ -28,8 +29,15 @@ export interface CallbackListener {
 
 export async function openCallbackListener(options: CallbackOptions): Promise<CallbackListener> {
   let isUsed = false;
-  const server = createServer({ maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 });
-  server.maxConnections = 16;
+  const server = createServer({
+    maxHeaderSize: 32 * 1024,
+    headersTimeout: 10_000,
+    requestTimeout: 10_000,
+    connectionsCheckingInterval: 1_000,
+  });
+  server.maxConnections = 128;
+  // SECURITY: none is admitted, so whoever fills the listener loses their own connections, and the browser gets in.
+  void new WaitingConnections(server, { most: 16 });
   const port = await listen(server, options.port ?? 0);
   server.on("request", (request, response) => {
     const answer = isUsed ? undefined : answerOf(request, port, options.state);

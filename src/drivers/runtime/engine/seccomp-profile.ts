@@ -121,7 +121,7 @@ export function seccompProfile(architecture: string): SeccompProfile | undefined
       { names: freeCalls, action: "SCMP_ACT_ALLOW" },
       // Said although refused by default: programs take "not permitted" better than "no such call" from these.
       { names: alwaysDenied, action: "SCMP_ACT_ERRNO", errnoRet: notPermitted },
-      { names: ["clone3"], action: "SCMP_ACT_ERRNO", errnoRet: noSuchCall },
+      { names: ["clone3", "openat2"], action: "SCMP_ACT_ERRNO", errnoRet: noSuchCall },
       allow("clone", masked(0, newNamespaces, 0)),
       ...allowExcept("ioctl", 1, Object.values(terminal)),
       ...allowExcept("ptrace", 0, Object.values(trace)),

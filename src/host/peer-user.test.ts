@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { expect, it } from "vitest";
-import { isOfAnotherUser, peerUserIn } from "./peer-user.ts";
+import { PeerUsers, isOfAnotherUser } from "./peer-user.ts";
 
 const head =
   "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
@@ -13,10 +13,10 @@ it("finds the other end, and takes neither our own end nor another address for i
   const theirs = row("0100007F:A000", "0100007F:1CFC", 1001);
   const ours = row("0100007F:1CFC", "0100007F:A000", 1000);
   const elsewhere = row("0500000A:A000", "0700000A:1CFC", 1002);
-  expect(peerUserIn([head, ours, elsewhere, theirs].join("\n"), ends)).toBe(1001);
-  expect(peerUserIn([head, ours, elsewhere].join("\n"), ends)).toBeUndefined();
+  expect(new PeerUsers([head, ours, elsewhere, theirs].join("\n")).of(ends)).toBe(1001);
+  expect(new PeerUsers([head, ours, elsewhere].join("\n")).of(ends)).toBeUndefined();
   const mapped = "0000000000000000FFFF00000100007F";
-  expect(peerUserIn([head, row(`${mapped}:A000`, `${mapped}:1CFC`, 1003)].join("\n"), ends)).toBe(1003);
+  expect(new PeerUsers([head, row(`${mapped}:A000`, `${mapped}:1CFC`, 1003)].join("\n")).of(ends)).toBe(1003);
 });
 
 it.skipIf(process.platform !== "linux")("knows a program of our own user from one of another", async () => {
