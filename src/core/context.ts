@@ -2,7 +2,7 @@
 import type { Clock, Ids } from "../base/clock.ts";
 import { AgentBoxError } from "../base/errors.ts";
 import { KeyedMutex } from "../base/mutex.ts";
-import type { Share, SharedRate } from "../base/rate.ts";
+import type { Share, SharedRate, TokenBucket } from "../base/rate.ts";
 import { Turns } from "../base/turns.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { Box, BoxOwner } from "../contract/box.ts";
@@ -43,6 +43,7 @@ import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";
 import { openLogRates } from "./recording.ts";
+import { TurnCheckpoints } from "./review/turn-checkpoints.ts";
 import { Resources } from "./resources/resources.ts";
 import { SecretGrants } from "./secrets/secret-grants.ts";
 
@@ -145,6 +146,8 @@ export interface LiveBox {
   /** Sessions that the host has started in this run. */
   readonly sources: Set<string>;
   readonly logRate: Share;
+  /** What may be written to the event log because of it. */
+  readonly eventBytes: TokenBucket;
 }
 
 /** What follows when a box says something over its link; `link-reactions.ts` has the answers. */
@@ -182,8 +185,9 @@ export class Core {
   readonly modelListener = modelListener(this);
   readonly secretGrants = new SecretGrants(this);
   readonly live = new Map<string, LiveBox>();
-  readonly #boxBudget = new EventBudget(() => this.ports.clock, boxEventsPerMinute);
-  readonly #agentBudget = new EventBudget(() => this.ports.clock, agentEventsPerMinute);
+  readonly turnCheckpoints = new TurnCheckpoints(this);
+  readonly #boxBudget = this.#eventBudget("events", boxEventsPerMinute);
+  readonly #agentBudget = this.#eventBudget("agent events", agentEventsPerMinute);
   readonly #locks = new KeyedMutex();
   /** Starts that go on at a time: more would only take longer each, until some are taken for boxes that never come up. */
   readonly boots = new Turns(bootsAtATime);
@@ -237,14 +241,37 @@ export class Core {
 
   /** Records what a box caused by itself. SECURITY: bounded, because the log only grows and a box can repeat itself. */
   noteFromBox(type: EventType, box: Box, data: Record<string, unknown> = {}): void {
-    if (this.#boxBudget.take(box.name)) this.background(`noting ${type}`, this.note(type, box, data));
+    const event = this.event(type, box, data);
+    if (this.#mayNote(this.#boxBudget, box, event))
+      this.background(`noting ${type}`, this.commit({ events: [event] }));
   }
 
   /** What an agent says about its work; bounded like everything else that a box can repeat. */
-  noteFromAgent(box: Box, event: AgentEvent): void {
-    if (this.#agentBudget.take(box.name)) {
-      this.background("noting an agent's event", this.note("agent.event", box, { ...event }));
-    }
+  noteFromAgent(box: Box, said: AgentEvent): void {
+    const event = this.event("agent.event", box, { ...said });
+    if (this.#mayNote(this.#agentBudget, box, event))
+      this.background("noting an agent's event", this.commit({ events: [event] }));
+  }
+
+  /** What is not noted is counted, and the count is noted. */
+  #mayNote(budget: EventBudget, { name }: Box, event: NewEvent): boolean {
+    const bytes = this.live.get(name)?.eventBytes;
+    if (bytes?.isFree === false) return (budget.miss(name), false);
+    if (!budget.take(name)) return false;
+    bytes?.spend(JSON.stringify(event).length);
+    return true;
+  }
+
+  #eventBudget(limit: string, perMinute: number): EventBudget {
+    return new EventBudget(
+      () => this.ports.clock,
+      perMinute,
+      (box, count) => {
+        const data = { limit, count, reason: `${count} ${limit} of the last minute were not written down` };
+        const event: NewEvent = { atMs: this.ports.clock.nowMs(), type: "limit.refused", box, data };
+        this.background("noting a limit", this.commit({ events: [event] }));
+      },
+    );
   }
 
   /** Runs what nobody waits for; a failure is reported, never lost and never fatal. */

@@ -17,6 +17,8 @@ export interface BoxLogs {
     options: { readonly tailLines?: number | undefined },
     listener: (chunk: Uint8Array) => void,
   ): Promise<{ readonly kept: Uint8Array; readonly stop: () => void }>;
+  /** How much all logs of a box may take; beyond it the oldest go. */
+  setLimit(box: string, bytes: number): void;
   /** Remembers that a session is the host's own, so that it is recorded on after a restart of the daemon. */
   addSource(box: string, source: string): Promise<void>;
   /** The sessions of this run. */

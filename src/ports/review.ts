@@ -40,15 +40,15 @@ export interface IncomingBundle {
 }
 
 export interface ReviewRepository {
-  receive(): Promise<IncomingBundle>;
+  receive(maxBytes?: number): Promise<IncomingBundle>;
   /** What the box need not send again: the base and all checkpoints. */
   have(): Promise<readonly ReviewCommit[]>;
   /**
    * Takes a bundle with exactly one reference, `refs/agentbox/snapshot`, checks it, and keeps it as
    * `refs/agentbox/checkpoints/<number>`. The agent's own newest commit (`head`) is the snapshot's first parent; without
-   * a parent it is the snapshot itself. Throws review.bad_bundle.
+   * a parent it is the snapshot itself. Throws review.bad_bundle, and review.too_large when it would take more than `maxBytes`.
    */
-  take(bundleFile: string, number: number): Promise<TakenBundle>;
+  take(bundleFile: string, number: number, maxBytes?: number): Promise<TakenBundle>;
   /** Renames found; at most `limit` changes, else review.too_large. */
   changes(from: ReviewCommit, to: ReviewCommit, limit?: number): Promise<readonly Change[]>;
   totals(from: ReviewCommit, to: ReviewCommit): Promise<ChangeTotals>;

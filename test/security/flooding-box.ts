@@ -34,9 +34,13 @@ export const floods = {
     takeOver((control) => pour(control, () => big));`,
   /** Ends and changes, each of which could become an event. */
   events: `let n = 0; takeOver((control) => pour(control, () => Buffer.concat([json({ type: "session.ended", session: { ...session("e" + n++), state: "ended", exitCode: 0 } }), json({ type: "response", id: n, result: null })])));`,
-  /** Output of the one session that the host has started, in pieces of one byte. */
+  /** Output of `ended`, a session that the host has started and recorded to its end, in pieces of one byte. */
   output: `const bytes = Buffer.concat(Array.from({ length: 5000 }, () => frame(1, Buffer.from("x"))));
-    takeOver((control) => { setInterval(() => control.write(health(["flood"])), 1000); control.write(health(["flood"]));
+    takeOver((control) => { setInterval(() => control.write(health(["ended"])), 1000); control.write(health(["ended"]));
+      control.on("data", (chunk) => { for (const [, id] of chunk.toString("latin1").matchAll(/"type":"open","id":"([^"]+)"/g)) { const stream = dial(); stream.write(json({ role: "stream", protocol: 1, id })); pour(stream, () => bytes); } }); });`,
+  /** Sessions that nobody has started, beside `ended`, which the host has, with output for each that is asked for. */
+  sessions: `let n = 0; const bytes = frame(1, Buffer.alloc(65536, "x"));
+    takeOver((control) => { pour(control, () => health(["ended", ...Array.from({ length: 50 }, () => "invented-" + n++ % 2000)]));
       control.on("data", (chunk) => { for (const [, id] of chunk.toString("latin1").matchAll(/"type":"open","id":"([^"]+)"/g)) { const stream = dial(); stream.write(json({ role: "stream", protocol: 1, id })); pour(stream, () => bytes); } }); });`,
   /** Connections that say nonsense. */
   nonsense: `knock(64, json({ role: "admin", protocol: 1 }));`,
@@ -48,7 +52,7 @@ export const floods = {
 
 export type Flood = keyof typeof floods;
 
-const needsControl: ReadonlySet<Flood> = new Set<Flood>(["health", "large", "events", "output"]);
+const needsControl: ReadonlySet<Flood> = new Set<Flood>(["health", "large", "events", "output", "sessions"]);
 
 export const takesOver = (flood: Flood): boolean => needsControl.has(flood);
 

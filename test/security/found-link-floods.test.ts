@@ -34,6 +34,9 @@ const rssBytes = (): number =>
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
+const start = (box: string, session: string, argv: string[]) =>
+  daemon.client.startSession(box, { session, spec: { argv, terminal: false, cols: 80, rows: 24 } });
+
 /** The slowest but one of a hundred calls. */
 async function p99(): Promise<number> {
   const took: number[] = [];
@@ -55,11 +58,10 @@ it("ten boxes that flood their links are a bother to nobody else", async (ctx) =
   const before = rssBytes();
   const logBefore = daemon.log().length;
 
-  for (const { name, flood } of boxes)
-    await daemon.client.startSession(name, {
-      session: "flood",
-      spec: { argv: floodArgv(flood), terminal: false, cols: 80, rows: 24 },
-    });
+  for (const { name } of boxes) await start(name, "ended", ["true"]);
+  for (const { name } of boxes)
+    await waitFor("it has ended", async () => (await eventsOf(daemon, "session.ended", name)).length > 0);
+  for (const { name, flood } of boxes) await start(name, "flood", floodArgv(flood));
   // The attack is what it claims to be: the host has taken the programs for the supervisors of their boxes.
   for (const { name } of boxes.filter(({ flood }) => takesOver(flood)))
     await waitFor(

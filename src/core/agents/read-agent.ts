@@ -5,7 +5,6 @@ import type { LineReader } from "../../contract/agent.ts";
 import { AgentEvent, maxEventText } from "../../contract/agent-events.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
-import { takeQuietly } from "../review/take-checkpoint.ts";
 import { getAgent } from "./get-agent.ts";
 
 /** Longer lines are no event of any agent; tool results of megabytes come in the agent's own log. */
@@ -52,9 +51,7 @@ function take(core: Core, box: Box, said: AgentEvent): void {
   core.agentWatch.said(box.name, event);
   core.noteFromAgent(box, event);
   // At a terminal the box goes on after each turn; without one the end of the run is the moment.
-  const link = core.live.get(box.name)?.link;
-  if (event.kind === "turn_done" && box.run?.mode === "interactive" && link)
-    core.background("taking a checkpoint", takeQuietly(core, box, link, "turn"));
+  if (event.kind === "turn_done" && box.run?.mode === "interactive") core.turnCheckpoints.ended(box);
 }
 
 function cleaned(event: AgentEvent): unknown {

@@ -38,6 +38,11 @@ export class EventBudget {
     return false;
   }
 
+  /** One that is not to be had, for another reason than how many there were. */
+  miss(box: string): void {
+    this.#minuteOf(box).left += 1;
+  }
+
   #minuteOf(box: string): Minute {
     const found = this.#minutes.get(box);
     if (found) return found;

@@ -1,10 +1,12 @@
-import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { formatBytes } from "../../base/bytes.ts";
+import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Checkpoint, CheckpointReason } from "../../contract/review/checkpoint.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { IncomingBundle } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
+import { checkpointOverhead, keptBytes } from "../kept-bytes.ts";
 import { execInBox, lastLine } from "../exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { baseOf, checkpointsOf, requireReviewable, reviewOf } from "./review-of.ts";
@@ -42,9 +44,11 @@ async function take(
   { reason, name }: TakeOptions,
 ): Promise<Checkpoint | undefined> {
   const repository = await reviewOf(core, box);
-  const last = (await checkpointsOf(core, box)).at(-1);
-  await using incoming = disposable(await repository.receive());
-  const isNew = await fetchBundle(box, link, incoming.bundle, {
+  const known = await checkpointsOf(core, box);
+  const last = known.at(-1);
+  const room = roomFor(box, known, reason);
+  await using incoming = disposable(await repository.receive(room.bytes));
+  const isNew = await fetchBundle(box, link, requiring(room, incoming.bundle), {
     isRepository: box.spec.workspace.mode === "clone",
     lastTree: last?.tree ?? "none",
     lastHead: last?.head ?? "none",
@@ -52,7 +56,7 @@ async function take(
   });
   if (!isNew) return last && name !== undefined ? rename(core, box, last, name) : last;
   const number = (last?.number ?? 0) + 1;
-  const { commit, tree, head, bytes } = await repository.take(incoming.bundle.file, number);
+  const { commit, tree, head, bytes } = await repository.take(incoming.bundle.file, number, room.bytes);
   const base = await baseOf(core, box, repository);
   const totals = await repository.totals(base, commit);
   // Taken for the first time, and nothing is different: there is nothing to keep.
@@ -75,6 +79,25 @@ async function take(
   return checkpoint;
 }
 
+/** SECURITY: what a box changes and changes back would be kept for ever, beyond every limit on its disk. */
+function roomFor({ name, spec }: Box, known: readonly Checkpoint[], reason: CheckpointReason) {
+  const used = known.reduce((sum, { bytes }) => sum + bytes + checkpointOverhead, 0);
+  const { checkpoints } = keptBytes(spec.resources.diskBytes);
+  const isByItself = reason === "turn" || reason === "timer";
+  const room = (isByItself ? checkpoints : 2 * checkpoints) - used;
+  const require = (): void => {
+    if (room > 0) return;
+    throw new AgentBoxError(
+      "review.too_large",
+      `The checkpoints of "${name}" take ${formatBytes(used)}, which is all they may.`,
+      { hint: "Go on in a new box that starts from this work, or ask for a larger resources.disk there." },
+    );
+  };
+  // Who only looks is answered as long as nothing has changed.
+  if (isByItself) require();
+  return { bytes: Math.max(0, room), require };
+}
+
 async function rename(core: Core, box: Box, checkpoint: Checkpoint, name: string): Promise<Checkpoint> {
   const named = { ...checkpoint, name };
   await keep(core, box, named);
@@ -93,7 +116,7 @@ function keep(core: Core, box: Box, checkpoint: Checkpoint): Promise<void> {
 async function fetchBundle(
   box: Box,
   link: BoxLink,
-  incoming: IncomingBundle,
+  incoming: Pick<IncomingBundle, "write" | "close">,
   request: Parameters<typeof snapshotArgv>[0],
 ): Promise<boolean> {
   const { code, output } = await execInBox(link, {
@@ -117,6 +140,17 @@ function unusable({ name }: Box, exitCode: number | null, said: string): AgentBo
   });
 }
 
+const requiring = (
+  room: { require(): void },
+  bundle: IncomingBundle,
+): Pick<IncomingBundle, "write" | "close"> => ({
+  write: async (chunk) => {
+    room.require();
+    await bundle.write(chunk);
+  },
+  close: () => bundle.close(),
+});
+
 const disposable = (bundle: IncomingBundle) => ({
   bundle,
   [Symbol.asyncDispose]: () => bundle.discard(),
@@ -134,5 +168,7 @@ export async function takeQuietly(
     await takeFrom(core, box, link, { reason });
   } catch (error) {
     core.ports.report({ box: box.name, error: messageOf(error) }, "a checkpoint could not be taken");
+    if (isAgentBoxError(error, "review.too_large"))
+      core.noteFromBox("limit.refused", box, { limit: "checkpoints", reason: error.message });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -29,6 +29,30 @@ describe("box logs", () => {
     expect(await logs.recordedBytes("a-box", "main")).toBe(0);
     await logs.append("a-box", "main", 0, bytes("new\n"));
     expect(text(await logs.read("a-box", "main", {}))).toBe("old\nnew\n");
+  });
+
+  it("keeps no more of all sources together than it may: the oldest go", async () => {
+    const logs = open();
+    logs.setLimit("a-box", 3 << 20);
+    const piece = Buffer.alloc(1 << 20, "x");
+    await logs.append("a-box", "first", 0, piece);
+    for (let n = 0; n < 20; n += 1) await logs.append("a-box", `session-${n}`, 0, piece);
+    const sizes = await Promise.all(
+      (await readdir(join(dir, "a-box"))).map(async (name) => (await stat(join(dir, "a-box", name))).size),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5 << 20);
+    expect((await logs.read("a-box", "first", {})).length).toBe(0);
+    expect((await logs.read("a-box", "session-19", {})).length).toBe(1 << 20);
+  });
+
+  it("knows the sessions of a run, also after a restart of the daemon, and none of the run before", async () => {
+    const logs = open();
+    await logs.addSource("a-box", "one");
+    await logs.addSource("a-box", "two");
+    await logs.addSource("a-box", "one");
+    expect(await open().sources("a-box")).toEqual(["two", "one"]);
+    await logs.startRun("a-box");
+    expect(await open().sources("a-box")).toEqual([]);
   });
 
   it("gives the last lines", async () => {

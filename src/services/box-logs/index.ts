@@ -11,6 +11,11 @@ import { ensureDirectory, writeFileAtomic } from "../../host/files.ts";
 import type { BoxLogs } from "../../ports/logs.ts";
 
 const maxFileBytes = 4 << 20;
+/** All logs of a box, unless something else was said. */
+const defaultMaxBytes = 128 << 20;
+const lookEveryBytes = 1 << 20;
+/** What a file takes on a disk, with the one that says how far it was recorded. */
+const leastFileBytes = 8 << 10;
 const sourcesFile = "sources.json";
 /** More names than these are not remembered; the newest count. */
 const maxSources = 1_000;
@@ -19,12 +24,15 @@ interface Source {
   readonly file: string;
   recordedBytes: number;
   fileBytes: number;
+  /** Written since the box's logs were looked at as a whole. A new source is looked at with its first byte. */
+  unseenBytes: number;
   readonly listeners: Set<(chunk: Uint8Array) => void>;
 }
 
 /** `logDir` gives the directory of a box; the box must not be able to reach it. */
 export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
   const boxes = new Map<string, Map<string, Source>>();
+  const limits = new Map<string, number>();
   const locks = new KeyedMutex();
 
   /** Appending, reading and following one source never overlap, so nothing is lost or doubled between them. */
@@ -52,6 +60,11 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
         }
         await appendFile(source.file, text, { mode: 0o600 });
         source.fileBytes += text.length;
+        source.unseenBytes += text.length;
+        if (source.unseenBytes >= lookEveryBytes) {
+          source.unseenBytes = 0;
+          await trim(logDir(box), limits.get(box) ?? defaultMaxBytes);
+        }
         source.recordedBytes = offset + chunk.length;
         await writeFile(`${source.file}.offset`, String(source.recordedBytes), { mode: 0o600 });
         for (const listener of source.listeners) listener(text);
@@ -65,6 +78,8 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
         source.listeners.add(listener);
         return { kept, stop: () => void source.listeners.delete(listener) };
       }),
+
+    setLimit: (box, bytes) => void limits.set(box, bytes),
 
     addSource: (box, name) =>
       locks.run(`${box}/`, async () => {
@@ -84,8 +99,28 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
         if (name.endsWith(".offset")) await rm(join(logDir(box), name), { force: true });
     },
 
-    forget: (box) => void boxes.delete(box),
+    forget(box) {
+      boxes.delete(box);
+      limits.delete(box);
+    },
   };
+}
+
+/** SECURITY: sessions can be many, and each has files. Those that were written last stay. */
+async function trim(dir: string, maxBytes: number): Promise<void> {
+  const names = (await readdir(dir)).filter((name) => name.endsWith(".log") || name.endsWith(".log.1"));
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const { size, mtimeMs } = await stat(join(dir, name)).catch(() => ({ size: 0, mtimeMs: 0 }));
+      return { path: join(dir, name), bytes: Math.max(size, leastFileBytes), mtimeMs };
+    }),
+  );
+  let total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const { path, bytes } of files.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
+    if (total <= maxBytes) return;
+    total -= bytes;
+    await rm(path, { force: true });
+  }
 }
 
 async function openSource(dir: string, name: string): Promise<Source> {
@@ -96,7 +131,8 @@ async function openSource(dir: string, name: string): Promise<Source> {
     () => 0,
   );
   const offset = Number((await readOrEmpty(`${file}.offset`)).toString());
-  return { file, fileBytes, recordedBytes: Number.isSafeInteger(offset) ? offset : 0, listeners: new Set() };
+  const recordedBytes = Number.isSafeInteger(offset) ? offset : 0;
+  return { file, fileBytes, unseenBytes: lookEveryBytes, recordedBytes, listeners: new Set() };
 }
 
 async function readSources(dir: string): Promise<readonly string[]> {

@@ -6,6 +6,11 @@ import { formatBytes } from "../../base/bytes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { IncomingBundle } from "../../ports/review.ts";
 
+export const tooLarge = (maxBytes: number): AgentBoxError =>
+  new AgentBoxError("review.too_large", `The work is larger than ${formatBytes(maxBytes)}.`, {
+    hint: "Let the box ignore what it has only downloaded or built (.gitignore).",
+  });
+
 export class BundleFile implements IncomingBundle {
   readonly file: string;
   readonly #handle: FileHandle;
@@ -27,9 +32,7 @@ export class BundleFile implements IncomingBundle {
   async write(chunk: Uint8Array): Promise<void> {
     this.#written += chunk.length;
     if (this.#written > this.#maxBytes) {
-      throw new AgentBoxError("review.too_large", `The work is larger than ${formatBytes(this.#maxBytes)}.`, {
-        hint: "Let the box ignore what it has only downloaded or built (.gitignore).",
-      });
+      throw tooLarge(this.#maxBytes);
     }
     await this.#handle.writeFile(chunk);
   }

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "../../host/files.ts";
+import { tooLarge } from "./incoming-bundle.ts";
 import { alternatesLine } from "./make-repository.ts";
 
 export class Quarantine implements AsyncDisposable {
@@ -27,18 +28,20 @@ export class Quarantine implements AsyncDisposable {
   }
 
   /** Lets the pack in. Returns how many bytes that takes. */
-  async admit(): Promise<number> {
+  async admit(maxBytes = Number.POSITIVE_INFINITY): Promise<number> {
     // The index comes last: git knows a pack by it, and must find the rest then.
     const names = (await readdir(join(this.objects, "pack"))).toSorted(
       (a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")),
     );
-    let bytes = 0;
-    for (const name of names) {
-      const from = join(this.objects, "pack", name);
-      bytes += (await stat(from)).size;
-      await rename(from, join(this.#target, "pack", name));
-    }
+    const sizes = await Promise.all(names.map(async (name) => (await stat(this.#pack(name))).size));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    for (const name of names) await rename(this.#pack(name), join(this.#target, "pack", name));
     return bytes;
+  }
+
+  #pack(name: string): string {
+    return join(this.objects, "pack", name);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -36,8 +36,8 @@ export class BareReview implements ReviewRepository {
     this.#blobs = new BlobReader(git);
   }
 
-  receive(): Promise<IncomingBundle> {
-    return BundleFile.create(this.gitDir, this.#git.limits.maxBytes);
+  receive(maxBytes = Number.POSITIVE_INFINITY): Promise<IncomingBundle> {
+    return BundleFile.create(this.gitDir, Math.min(maxBytes, this.#git.limits.maxBytes));
   }
 
   async have(): Promise<readonly string[]> {
@@ -45,11 +45,12 @@ export class BareReview implements ReviewRepository {
     return [...new Set(refs.split("\n").filter((line) => line !== ""))];
   }
 
-  take(bundleFile: string, number: number): Promise<TakenBundle> {
+  take(bundleFile: string, number: number, maxBytes?: number): Promise<TakenBundle> {
     return this.#taking.run(this.gitDir, async () =>
       takeBundle(this.#git, {
         bundleFile,
         number,
+        maxBytes,
         base: this.base,
         have: await this.have(),
         format: formatOf(this.base),

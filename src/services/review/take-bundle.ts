@@ -20,6 +20,8 @@ import { type ReviewGit, reasonOf } from "./review-git.ts";
 export interface TakeRequest {
   readonly bundleFile: string;
   readonly number: number;
+  /** What its objects may take here; a pack can grow by the objects that it builds on. */
+  readonly maxBytes?: number | undefined;
   readonly base: string;
   /** Every commit that was ever offered to the box as known. */
   readonly have: readonly string[];
@@ -39,7 +41,7 @@ export async function takeBundle(git: ReviewGit, request: TakeRequest): Promise<
     inside.text(["log", "-1", "--no-show-signature", "--format=%T %P", snapshot]),
   );
   const [tree, head = snapshot] = described.trim().split(" ");
-  const bytes = await quarantine.admit();
+  const bytes = await quarantine.admit(request.maxBytes);
   await git.text(["update-ref", `refs/agentbox/checkpoints/${request.number}`, snapshot]);
   return { commit: snapshot, tree: tree!, head, bytes };
 }
