@@ -56,11 +56,14 @@ const needsControl: ReadonlySet<Flood> = new Set<Flood>(["health", "large", "eve
 
 export const takesOver = (flood: Flood): boolean => needsControl.has(flood);
 
+/** In the command line of each of them, for whoever looks for its own from the host. */
+export const floodMark = (owner: string): string => `// flood of ${owner}.`;
+
 /** For a session of the box. */
-export const floodArgv = (flood: Flood): string[] => [
+export const floodArgv = (flood: Flood, owner = ""): string[] => [
   "sh",
   "-c",
   `${takesOver(flood) ? `kill -STOP ${boxdPid};` : ""} exec node -e "$1"`,
   "flood",
-  `${prelude}${floods[flood]}`,
+  `${prelude}${floods[flood]}\n${floodMark(owner)}`,
 ];
