@@ -38,10 +38,10 @@ export class TokenBucket {
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** Whether nothing is owed. */
-  get isFree(): boolean {
+  /** Whether this much can be spent without a debt. */
+  covers(price: number): boolean {
     this.#refill();
-    return this.#tokens >= 1;
+    return this.#tokens >= price;
   }
 
   #refill(): void {
@@ -90,12 +90,12 @@ export class SharedRate {
   open(): Share {
     const { perSecond, burst } = this.#options.own;
     const own = new TokenBucket(perSecond, burst, this.#clock);
-    return { spend: (price) => (own.isFree ? own.spend(price) : this.#more(own, price)) };
+    return { spend: (price) => (own.covers(price) ? own.spend(price) : this.#more(own, price)) };
   }
 
   #more(own: TokenBucket, price: number): number {
     const rest = this.#isAlone(own) ? this.#alone : this.#together;
-    if (!rest.isFree) return own.spend(price);
+    if (!rest.covers(1)) return own.spend(price);
     rest.spend(price);
     return 0;
   }

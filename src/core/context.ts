@@ -256,7 +256,7 @@ export class Core {
   /** What is not noted is counted, and the count is noted. */
   #mayNote(budget: EventBudget, { name }: Box, event: NewEvent): boolean {
     const bytes = this.live.get(name)?.eventBytes;
-    if (bytes?.isFree === false) return (budget.miss(name), false);
+    if (bytes?.covers(1) === false) return (budget.miss(name), false);
     if (!budget.take(name)) return false;
     bytes?.spend(JSON.stringify(event).length);
     return true;
