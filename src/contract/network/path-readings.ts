@@ -18,6 +18,12 @@ const stream = /::.*$|:[^:]*:\$[a-z_]+$/;
 const ends = /^\s+|[\s.+]+$/gu;
 /** `.json` and `.git`: many routers serve the same with and without. */
 const extension = /(?<=.)\.[a-z0-9]{1,8}$/;
+/** Everything from the first dot on: some routers take all of it for the extension. */
+const extensions = /(?<=.)\..*$/s;
+/** An extension that is no part of a version's number. */
+const namedExtension = /(?<=.)\.(?=[a-z0-9]*[a-z])[a-z0-9]{1,8}$/;
+/** What runs on a server, and takes the rest of the path for the path that is meant. */
+const script = /.\.(?:php\d?|phtml|f?cgi|pl|py|rb|as[hmp]x|asp|cfm|jsp)$/;
 /** The short name that Windows gives to a long one. */
 const shortName = /^[^~]{1,6}~\d{1,5}(?:\.[^.]{0,3})?$/;
 
@@ -39,11 +45,20 @@ export function deniesPath(patterns: readonly string[], raw: string): boolean {
   const path = canonicalPath(raw);
   const readings = path === undefined ? undefined : readingsOf(path);
   if (path === undefined || readings === undefined) return true;
+  const all = [...readings, ...readings.flatMap(behindScript)];
   return patterns.some((pattern) => {
     if (matchesPath(pattern, path)) return true;
     const parts = withPathInfo(foldPattern(pattern));
-    return readings.some((reading) => matchesAll(parts, reading, deniesSegment));
+    return all.some((reading) => matchesAll(parts, reading, deniesSegment));
   });
+}
+
+/** SECURITY: where a script answers for a whole site, "/index.php/admin" is its "/admin". */
+function behindScript(reading: readonly Segment[]): readonly (readonly Segment[])[] {
+  const at = reading.findIndex(({ bare }) => script.test(bare));
+  if (at === -1 || at === reading.length - 1) return [];
+  const rest = reading.slice(at + 1);
+  return at === 0 ? [rest] : [rest, [...reading.slice(0, at), ...rest]];
 }
 
 /** The whole path, and what is left where an encoded "?" or "#" ends it. Undefined when it has no plain reading. */
@@ -113,6 +128,13 @@ const permitsSegment = (part: string, { whole, bare }: Segment): boolean =>
 function deniesSegment(part: string, { whole, bare }: Segment): boolean {
   const short = shortName.exec(whole);
   if (short !== null && part.startsWith(whole.slice(0, 2))) return true;
-  const stem = bare.replace(extension, "").replaceAll(ends, "");
-  return [whole, bare, stem].some((text) => matchesText(part, text));
+  const stems = [extension, extensions].map((cut) => bare.replace(cut, "").replaceAll(ends, ""));
+  if ([whole, bare, ...stems].some((text) => matchesLoosely(part, text))) return true;
+  // SECURITY: Git hosts and content negotiation serve "/repo.git" and "/secret.php" by their bare names, too.
+  return !part.includes("*") && namedExtension.test(part) && part.replace(namedExtension, "") === bare;
 }
+
+/** SECURITY: some object stores and frameworks read a plus sign in a path as a space. */
+const matchesLoosely = (part: string, text: string): boolean =>
+  matchesText(part, text) || (/[+ ]/.test(part) && matchesText(spaced(part), spaced(text)));
+const spaced = (text: string): string => text.replaceAll("+", " ");
