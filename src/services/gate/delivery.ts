@@ -10,7 +10,7 @@ import type { AddressException, DenyReason } from "../../contract/network/policy
 import type { AnswerGuard } from "../../ports/injection.ts";
 import type { Sendable } from "./box-secrets.ts";
 import type { Caller } from "./caller.ts";
-import { failureReason } from "./dialer.ts";
+import { dialFailure, failureReason } from "./dialer.ts";
 import { guardedHeaders, guardedTrailers, openAnswer } from "./guarded-answer.ts";
 import { type HeldBody, type HoldProblem, holdBody } from "./held-body.ts";
 import type { GateLimits } from "./limits.ts";
@@ -25,6 +25,7 @@ import {
   upgradeText,
 } from "./request-head.ts";
 import { joinSockets, openTunnel } from "./tunnel.ts";
+import { WebSocketProof } from "./websocket-proof.ts";
 
 export interface Target {
   readonly scheme: "http" | "https";
@@ -81,6 +82,7 @@ export class Delivery {
   readonly #events: DeliveryEvents;
   readonly #guard: AnswerGuard | undefined;
   readonly #isUpgrade: boolean;
+  readonly #proof = new WebSocketProof();
   #headers: readonly string[];
   #upstream: ClientRequest | undefined;
   #held: HeldBody | undefined;
@@ -145,10 +147,10 @@ export class Delivery {
     });
     upstream.on("information", ({ statusCode, rawHeaders }) => this.#hint(statusCode, rawHeaders));
     upstream.on("upgrade", (answer, socket, rest) => {
-      if (this.#isUpgrade) return this.#join(answer, socket, rest);
-      // Nobody asked for another protocol, and Node tells nobody else that there will be no answer.
+      if (this.#isUpgrade && this.#proof.isGivenBy(answer)) return this.#join(answer, socket, rest);
+      // Node tells nobody else that there will be no answer.
       socket.destroy();
-      this.#serverFailed(undefined);
+      this.#serverFailed(noSwitch());
     });
     if (head.framing === "none") upstream.end();
     else if (this.#held !== undefined) upstream.end(this.#held.bytes);
@@ -157,7 +159,8 @@ export class Delivery {
 
   #open(): ClientRequest | undefined {
     const { caller, head, target, exception, prepared, isJudged } = this.#dispatch;
-    const headers = ["Host", head.authority, ...this.#headers];
+    const sent = this.#isUpgrade ? this.#proof.ask(this.#headers) : this.#headers;
+    const headers = ["Host", head.authority, ...sent];
     if (head.framing === "chunked") headers.push("Transfer-Encoding", "chunked");
     if (this.#isUpgrade) headers.push("Connection", "Upgrade", "Upgrade", "websocket");
     // SECURITY: a server that answers without reading a body takes what it did not read for the next request.
@@ -315,7 +318,7 @@ export class Delivery {
     // The answer object is not what speaks on the socket from here on.
     response.removeAllListeners("close");
     if ("detachSocket" in response) response.detachSocket(socket as Socket);
-    socket.write(upgradeText(opened), "latin1");
+    socket.write(upgradeText(this.#proof.answer(opened)), "latin1");
     if (rest.length > 0) server.unshift(rest);
     if (head.length > 0) socket.unshift(head);
     const count = (): void => {
@@ -346,6 +349,9 @@ export class Delivery {
     this.#events.onFailure({ reason: failureReason(error), detail });
   }
 }
+
+const noSwitch = (): Error =>
+  dialFailure("unreachable", "The server did not switch to the protocol that was asked for.");
 
 /** Those that a server may get twice without doing more than once. */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
