@@ -3,6 +3,8 @@
  * says "101 Switching Protocols" without switching. What came after it was passed on unread, and was a request.
  */
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { decideSafely } from "../../src/core/policy/decide-egress.ts";
@@ -19,13 +21,11 @@ const host = "api.example.org";
 let server: TestServer;
 let fixture: GateFixture;
 const arrived: string[] = [];
-const handle = ({ method, url = "" }: { method?: string; url?: string }): void =>
-  void arrived.push(`${method} ${url.split("?")[0]}`);
 
 beforeAll(async () => {
   server = await httpServer((request, response) => {
-    handle(request);
     const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
+    arrived.push(`${request.method} ${pathname}`);
     const status = Number(/^\/status\/(\d{3})$/.exec(pathname)?.[1] ?? 200);
     response.writeHead(status, Object.fromEntries(searchParams)).end();
   });
@@ -74,9 +74,9 @@ it("what follows a 101 is no request that nobody judged", async () => {
 
 it("a server that does switch is passed through, and proves the program's own key", async () => {
   const sockets = new WebSocketServer({ noServer: true });
-  const upgrade = (request: never, socket: never, head: never): void =>
+  const upgrade = (request: IncomingMessage, socket: Socket, head: Buffer): void =>
     sockets.handleUpgrade(request, socket, head, (peer) =>
-      peer.on("message", (said) => peer.send(`heard ${String(said)}`)),
+      peer.on("message", (said: Buffer) => peer.send(`heard ${said.toString()}`)),
     );
   server.server.on("upgrade", upgrade);
   const socket = await fixture.open({ via: "tcp", host, port: server.port });

@@ -277,6 +277,7 @@ describe("what a provider may be asked", () => {
       "accept-encoding",
       "connection",
       "content-length",
+      "content-type",
       "host",
       "x-api-key",
     ]);

@@ -40,6 +40,18 @@ function learn(before: Learned, event: JsonObject): Learned {
   };
 }
 
+/** The names of the limit at the vendor and at servers that are compatible, of which each has its own favourite. */
+const limitNames = [
+  "max_tokens",
+  "max_completion_tokens",
+  "max_new_tokens",
+  "max_output_tokens",
+  "n_predict",
+];
+
+const statedLimits = (body: JsonObject): readonly string[] =>
+  limitNames.filter((name) => (body[name] ?? null) !== null);
+
 /** How many answers are asked for: each may be as long as the limit says. */
 const choicesOf = (body: JsonObject): number => Math.max(1, asCount(body["n"]) ?? 1);
 
@@ -52,17 +64,19 @@ function read(body: JsonObject): Asked {
       hint: "Send the request without models.",
     });
   }
-  const limits = [asCount(body["max_tokens"]), asCount(body["max_completion_tokens"])];
+  const limits = statedLimits(body).map((name) => asCount(body[name]));
   const stated = limits.filter((limit) => limit !== undefined);
+  // SECURITY: servers also read numbers from texts, and take -1 for no limit at all.
+  const isKnown = stated.length > 0 && stated.length === limits.length;
   const choices = choicesOf(body);
-  return { model, choices, maxOutput: stated.length === 0 ? undefined : Math.max(...stated) * choices };
+  return { model, choices, maxOutput: isKnown ? Math.max(...stated) * choices : undefined };
 }
 
 /** The vendor's newer models take only the new name; many compatible servers know only the old one. */
 function limitFields(body: JsonObject, { maxOutput, isVendor }: Change): JsonObject {
   if (maxOutput === undefined) return {};
   const each = Math.max(1, Math.floor(maxOutput / choicesOf(body)));
-  const stated = ["max_tokens", "max_completion_tokens"].filter((name) => asCount(body[name]) !== undefined);
+  const stated = statedLimits(body);
   const names = stated.length > 0 ? stated : [isVendor ? "max_completion_tokens" : "max_tokens"];
   return Object.fromEntries(names.map((name) => [name, Math.min(each, asCount(body[name]) ?? each)]));
 }

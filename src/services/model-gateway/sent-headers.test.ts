@@ -16,6 +16,7 @@ describe("headers of a box", () => {
     ["another method", "x-http-method-override", "DELETE"],
     ["another address", "x-original-url", "/v1/files"],
     ["another sender", "x-forwarded-for", "127.0.0.1"],
+    ["another reading of the body", "Content-Type", "application/json; charset=utf-7"],
     ["a server to pass it on to", "x-upstream-base-url", "https://attacker.test"],
     ["a beta that keeps files", "anthropic-beta", "files-api-2025-04-14"],
     ["a beta of which nobody knows", "anthropic-beta", "everything-2030-01-01, mcp-client-2025-11-20"],
@@ -28,7 +29,6 @@ describe("headers of a box", () => {
   it("go on as the agents send them", () => {
     const headers = {
       Accept: "application/json",
-      "Content-Type": "application/json",
       "User-Agent": "x",
       "anthropic-version": "2023-06-01",
       "x-app": "cli",

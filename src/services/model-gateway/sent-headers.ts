@@ -7,7 +7,6 @@
 const sent: ReadonlySet<string> = new Set([
   "accept",
   "accept-language",
-  "content-type",
   "user-agent",
   "anthropic-version",
   "anthropic-dangerous-direct-browser-access",

@@ -75,14 +75,14 @@ export class Upstreams {
 
   #once(order: Order, signal: AbortSignal): Promise<IncomingMessage> {
     const { agent, host, path } = this.place(order.provider, order.path);
-    const length = order.body === undefined ? [] : ["content-length", String(order.body.length)];
+    const about = order.body === undefined ? [] : aboutBody(order.body);
     const sentMs = performance.now();
     return new Promise((resolve, reject) => {
       const request = httpRequest({
         agent,
         method: order.method,
         path,
-        headers: ["host", host, ...order.headers, ...length, "accept-encoding", "identity"],
+        headers: ["host", host, ...order.headers, ...about, "accept-encoding", "identity"],
         setHost: false,
       });
       const abort = (): void => void request.destroy();
@@ -125,6 +125,14 @@ export class Upstreams {
     });
   }
 }
+
+/** SECURITY: of ours, because servers decode by it, and in another charset the same bytes are another request. */
+const aboutBody = (body: Buffer): readonly string[] => [
+  "content-type",
+  "application/json",
+  "content-length",
+  String(body.length),
+];
 
 const hint = "Try again; this is the provider, not the policy of the box.";
 

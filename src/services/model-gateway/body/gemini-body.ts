@@ -29,7 +29,7 @@ const closed = (fields: Fields): Rule => objectOf(fields, { hasTwoSpellings: tru
 const blob: Rule = (value, place, terms) => {
   object({ mimeType: text, data: encoded, displayName: text })(value, place, terms);
   const { mimeType, mime_type } = value as Readonly<Record<string, unknown>>;
-  if (/audio/i.test(String(mimeType ?? mime_type))) terms.add("audio");
+  if (/audio/i.test(`${String(mimeType)} ${String(mime_type)}`)) terms.add("audio");
 };
 
 const functionResponse = object({
@@ -91,7 +91,8 @@ const tools = list(
 /** Anything but text has a price of its own. */
 const answersWith: Rule = (value, place, terms) => {
   list(setting)(value, place, terms);
-  if ([value].flat().some((one) => typeof one === "string" && one.toUpperCase() !== "TEXT"))
+  // SECURITY: the vendor also takes the numbers of its enumerations.
+  if ([value ?? []].flat().some((one) => typeof one !== "string" || one.toUpperCase() !== "TEXT"))
     terms.add("media");
 };
 

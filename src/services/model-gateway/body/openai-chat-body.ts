@@ -4,6 +4,7 @@ import {
   type Rule,
   address,
   costing,
+  count,
   data,
   dataOnly,
   encoded,
@@ -85,7 +86,7 @@ const messages = list(
   }),
 );
 
-const declared = object({ name: text, description: text, parameters: schema });
+const declared = object({ name: text, description: text, parameters: schema, cache_control: cacheControl });
 const functionTool = object({ ...common, function: declared });
 const tools = list(
   kinds(
@@ -107,7 +108,7 @@ const extension = refused(
 );
 const speaks: Rule = (value, place, terms) => {
   list(setting)(value, place, terms);
-  if (Array.isArray(value) && value.some((one) => one !== "text")) terms.add("audio");
+  if ([value ?? []].flat().some((one) => one !== "text")) terms.add("audio");
 };
 
 /** Of compatible servers: how an answer must look. */
@@ -170,5 +171,10 @@ export const openAiChatBody: Rule = object({
   prompt_cache_key: text,
   moderation: object({ model: text }),
   logit_bias: map(setting),
+  n: count,
+  best_of: count,
   service_tier: priced("service_tier", "auto", "default"),
+  // Of services that pass it on to Anthropic.
+  speed: priced("speed", "standard"),
+  inference_geo: priced("inference_geo", "global"),
 });

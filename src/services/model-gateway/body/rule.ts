@@ -120,6 +120,12 @@ function requireHarmlessName(name: string, value: unknown, place: Place): void {
 const termOf = (name: string, value: unknown): string =>
   String(value).slice(0, 64).toLowerCase().replace(`${name}_`, "");
 
+/** SECURITY: some servers read numbers from texts, so what is counted must be a number. */
+export const count: Rule = (value, place) => {
+  if (isNothing(value) || (Number.isSafeInteger(value) && (value as number) >= 0)) return;
+  refuseUnknown(place, "something else where a number belongs");
+};
+
 /** A setting that has a price: what is not standard is noted. */
 export const priced =
   (name: string, ...standard: readonly string[]): Rule =>
