@@ -139,6 +139,11 @@ export const errorCodes = {
   ),
   "file.failed": code(500, 1, "A file could not be read or written."),
   "port.closed": code(502, 6, "Nothing in the box listens on this port.", true),
+  "preview.unconfirmed": code(
+    409,
+    5,
+    "The box holds secrets or may use some, and its owner has not agreed to previews of it.",
+  ),
   "preview.refused": code(403, 5, "A preview was asked for without the right to see it."),
   "access.unauthenticated": code(401, 5, "The request has no credential, or one that is not valid any more."),
   "access.forbidden": code(

@@ -235,7 +235,8 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
     writeFile: (box: string, body: RouteBodyInput<"writeFile">) =>
       json("writeFile", "POST", at(box, "/file"), body),
     listPorts: async (box: string) => (await json("listPorts", "GET", at(box, "/ports"))).ports,
-    openPreview: (box: string, port: number) => json("openPreview", "POST", at(box, "/preview"), { port }),
+    openPreview: (box: string, port: number, agreed?: string) =>
+      json("openPreview", "POST", at(box, "/preview"), { port, ...(agreed === undefined ? {} : { agreed }) }),
 
     listEvents: (query: EventsOptions) => json("listEvents", "GET", withQuery("/v1/events", { ...query })),
     followEvents: (query: EventsOptions, signal?: AbortSignal) =>

@@ -128,6 +128,8 @@ export const BoxSpec = z.strictObject({
   resources: ResourceSpec,
   mounts: z.array(MountSpec),
   env: z.record(z.string(), z.string()),
+  /** Variables whose values are the person's own: from the host, the command line or the user config. Absent: none. */
+  givenEnv: z.array(z.string()).optional(),
   services: z.array(ServiceSpec),
   lifecycle: LifecycleSpec,
 });

@@ -31,6 +31,7 @@ export const EventType = z.enum([
   "exec.ended",
   "files.copied",
   "files.refused",
+  "preview.agreed",
   "preview.opened",
   "preview.refused",
   "link.connected",

@@ -17,6 +17,7 @@ import type { CheckEntry, ServiceEntry } from "../contract/manifest/schema.ts";
 import type { CheckSpec } from "../contract/review/check.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
 import { resolveAgent } from "./resolve-agent.ts";
+import { formatPath } from "../contract/manifest/path.ts";
 import { resolveBudget } from "./resolve-budget.ts";
 import { resolveMcp } from "./resolve-mcp.ts";
 import { type AgentModel, resolveModel } from "./resolve-model.ts";
@@ -40,6 +41,7 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
   const agent = values.agent?.name ?? manifestDefaults.agent.name;
   const entry = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
   const model = resolveModel(options.layers, entry);
+  const givenEnv = givenVariables(effective);
   return {
     agent: resolveAgent(values, options, entry),
     ...(model === undefined ? {} : { model }),
@@ -51,6 +53,7 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
     resources: resolveResources(effective),
     mounts: resolveMounts(options).map(({ mount }) => mount),
     env: resolveEnv(values, options),
+    ...(givenEnv.length === 0 ? {} : { givenEnv }),
     services: Object.entries(values.services ?? {}).map(([name, service]) => resolveService(name, service)),
     lifecycle: resolveLifecycle(effective, maxTtlMs(options.layers)),
     secrets: resolveSecrets(options.layers),
@@ -162,6 +165,18 @@ function resolveEnv(
     );
   });
   return { ...devcontainer?.env, ...Object.fromEntries(resolved) };
+}
+
+/** SECURITY: a value that stands in a repository's manifest is no secret of the person's; any other may be one. */
+function givenVariables({ values, origins }: EffectiveManifest): string[] {
+  const isGiven = (name: string): boolean => {
+    const source = origins.get(formatPath(["env", name]))?.source;
+    return source === "user config" || source === "flag";
+  };
+  return Object.entries(values.env ?? {})
+    .filter(([name, value]) => typeof value !== "string" || isGiven(name))
+    .map(([name]) => name)
+    .sort();
 }
 
 const toArgv = (command: ServiceEntry["command"]): string[] =>

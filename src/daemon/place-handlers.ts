@@ -43,7 +43,8 @@ export const placeHandlers: Pick<
         core.access.isAlive(access) && includesRole(access.roleOnLife({ box: name, incarnation }), "work"),
       hold: (end: () => void) => core.access.hold(access, end),
     };
-    return previews.openFor(holder, box, body.port);
+    const mayAgree = includesRole(access.roleOnLife({ box: name, incarnation }), "own");
+    return previews.openFor({ holder, box, port: body.port, mayAgree, agreed: body.agreed });
   },
 };
 

@@ -105,6 +105,7 @@ describe("the scopes of a token", () => {
   };
   const attempts: Record<string, () => object> = {
     "moveBox.runtime": () => ({ runtime: "memory" }),
+    "openPreview.agreed": () => ({ port: 3000, agreed: "sha256:0" }),
     "installAgent.from": () => ({ from: secretDir }),
     "pushWork.secret": () => ({ secret: "token" }),
     "exportWork.*": () => ({ format: "patch", file: join(secretDir, "authorized_keys") }),

@@ -21,22 +21,34 @@ export interface Answer {
   readonly text: string;
 }
 
+interface Opening {
+  readonly port?: number;
+  readonly mayAgree?: boolean;
+  readonly agreed?: string | undefined;
+}
+
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 const greet: Listener = (_request, response) => response.end("hello from the box");
 
 export class PreviewGround implements AsyncDisposable {
   answer: Listener = greet;
   isAllowed = true;
-  box = { name: "shop", incarnation: "one", state: { phase: "running" } } as unknown as Box;
+  box = {
+    name: "shop",
+    incarnation: "one",
+    state: { phase: "running" },
+    spec: { secrets: [], mounts: [] },
+  } as unknown as Box;
   readonly seen: IncomingMessage[] = [];
   readonly events: { type: string; data: unknown }[] = [];
   #ends: (() => void)[] = [];
+  #lives = 0;
   readonly #fixture: FixtureBox;
   readonly #program: Server;
   readonly #front: Server;
   readonly #previews: Previews;
 
-  static async open(): Promise<PreviewGround> {
+  static async start(): Promise<PreviewGround> {
     const ground = new PreviewGround(await FixtureBox.start());
     for (const server of [ground.#program, ground.#front]) {
       server.listen(0, "127.0.0.1");
@@ -88,7 +100,11 @@ export class PreviewGround implements AsyncDisposable {
     this.isAllowed = true;
     this.seen.length = 0;
     this.events.length = 0;
-    this.box = { ...this.box, incarnation: "one" };
+    this.box = {
+      ...this.box,
+      incarnation: (this.#lives += 1).toString(),
+      spec: { secrets: [], mounts: [] } as unknown as Box["spec"],
+    };
   }
 
   /** What happens when the session of whoever looks ends. */
@@ -111,6 +127,12 @@ export class PreviewGround implements AsyncDisposable {
   }
 
   async pass(port = this.port): Promise<string> {
+    const { url } = await this.open({ port });
+    return new URL(url).hash.slice("#pass=".length);
+  }
+
+  /** As the route does it. */
+  open({ port = this.port, mayAgree = true, agreed }: Opening): Promise<{ url: string }> {
     const holder = {
       who: "owner",
       isAllowed: () => this.isAllowed,
@@ -119,8 +141,7 @@ export class PreviewGround implements AsyncDisposable {
         return () => (this.#ends = this.#ends.filter((one) => one !== end));
       },
     };
-    const { url } = await this.#previews.openFor(holder, this.box, port);
-    return new URL(url).hash.slice("#pass=".length);
+    return this.#previews.openFor({ holder, box: this.box, port, mayAgree, agreed });
   }
 
   claim(pass: string, headers: Record<string, string> = {}): Promise<Answer> {

@@ -2,6 +2,7 @@
  * Previews in a real browser: a server in a box is seen, its scripts and WebSockets work, and a hostile page in the box gets
  * neither to the dashboard, nor to another box, nor out.
  */
+import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { createServer, type Server } from "node:http";
@@ -18,7 +19,7 @@ import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { describeUnless } from "../support/skipping.ts";
 import { waitFor } from "../support/wait-for.ts";
-import { emptyBox } from "../security/attack.ts";
+import { emptyBox, eventsOf } from "../security/attack.ts";
 
 const box = "shop-web";
 const port = 3000;
@@ -45,28 +46,71 @@ require("http").createServer((q, s) => {
   s.write(Buffer.concat([Buffer.from([0x81, text.length]), text]));
 }).listen(${port}, "127.0.0.1");`;
 
+interface StunServer extends AsyncDisposable {
+  readonly port: number;
+  readonly packets: number;
+}
+
+/** Counts what WebRTC sends to find out its own address; that alone carries data to whoever listens. */
+async function stunServer(): Promise<StunServer> {
+  let packets = 0;
+  const socket: Socket = createSocket("udp4", () => (packets += 1)).bind(0, "127.0.0.1");
+  await once(socket, "listening");
+  return {
+    port: socket.address().port,
+    get packets() {
+      return packets;
+    },
+    [Symbol.asyncDispose]: async () => void socket.close(),
+  };
+}
+
+async function plainServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((_request, response) => {
+    response.setHeader("content-type", "text/html");
+    response.end("<!doctype html><title>Plain</title>");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    // Of another site than what it asks, because Chromium prefetches nothing of another port of the same site.
+    url: `http://plain.localhost:${(server.address() as AddressInfo).port}/`,
+    [Symbol.asyncDispose]: async () => server.close().closeAllConnections(),
+  };
+}
+
+/** Runs in the page. */
+async function callStun(stunPort: number): Promise<void> {
+  const peer = new RTCPeerConnection({ iceServers: [{ urls: `stun:127.0.0.1:${stunPort}` }] });
+  peer.createDataChannel("out");
+  await peer.setLocalDescription(await peer.createOffer()).catch(() => undefined);
+}
+
 describeUnless(noBrowser)("previews in the browser", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
   /** A server of the host's that the box has no way to. */
   let outside: Server;
   let visits = 0;
+  const visited: string[] = [];
+  let held = 0;
+  const serve = async (name: string): Promise<void> => {
+    const spec = { argv: ["node", "-e", site], terminal: false, cols: 80, rows: 24 };
+    await daemon.client.startSession(name, { session: "site", spec });
+    await waitFor("it listens", async () =>
+      (await daemon.client.listPorts(name)).some((one) => one.port === port),
+    );
+  };
   beforeAll(async () => {
     [daemon, browser] = await Promise.all([startDaemon(), launchBrowser()]);
-    outside = createServer((_request, response) => {
+    outside = createServer((request, response) => {
       visits += 1;
+      visited.push(request.url ?? "");
       response.setHeader("access-control-allow-origin", "*");
       response.end("outside");
     }).listen(0, "127.0.0.1");
     await once(outside, "listening");
     await emptyBox(daemon, box);
-    await daemon.client.startSession(box, {
-      session: "site",
-      spec: { argv: ["node", "-e", site], terminal: false, cols: 80, rows: 24 },
-    });
-    await waitFor("it listens", async () =>
-      (await daemon.client.listPorts(box)).some((one) => one.port === port),
-    );
+    await serve(box);
   });
   afterAll(async () => {
     outside?.close();
@@ -170,6 +214,76 @@ describeUnless(noBrowser)("previews in the browser", () => {
     // Its own names below /.agentbox are the daemon's, and a cookie that it makes up opens nothing.
     expect(await asks("/.agentbox/secret")).toMatch(/^404 /);
     expect(visits).toBe(1);
+  });
+
+  it("a box with secrets is shown after a yes to what it can read", async () => {
+    // A box of its own, because a yes stays.
+    const heldBox = await emptyBox(daemon, `held-web-${(held += 1)}`, { env: { GIVEN: "x" } });
+    await serve(heldBox);
+    await using view = await signedInPage(browser, daemon, {
+      path: `/box/${heldBox}/services`,
+      // The refusal that the question is made of, as the browser notes it.
+      expected: [/status of 409/],
+    });
+    await settled(view.page);
+    await view.page.getByText("A preview is a page that the box made.").waitFor();
+    const agreedTo = async () => (await eventsOf(daemon, "preview.agreed", heldBox)).length;
+    const open = view.page.getByRole("button", { name: `Open a preview of port ${port}` });
+    const question = view.page.getByRole("dialog", { name: "Show a box that has secrets?" });
+    await open.click();
+    await question.getByText("read the variable GIVEN, whose value you gave it").waitFor();
+    await question.getByRole("button", { name: "Cancel" }).click();
+    await question.waitFor({ state: "hidden" });
+    expect(await agreedTo()).toBe(0);
+    expect(view.context.pages()).toHaveLength(1);
+    await open.click();
+    const opened = view.context.waitForEvent("page");
+    await question.getByRole("button", { name: "Open preview" }).click();
+    const preview = await opened;
+    await preview.getByRole("heading", { name: "Shop" }).waitFor();
+    expect(await agreedTo()).toBe(1);
+  });
+
+  it("a page sends nothing out past the content policy where the browser knows connection allowlists", async (ctx) => {
+    const [major = ""] = browser.browser.version().split(".");
+    if (Number(major) < 152) ctx.skip(`Chromium ${major} does not know them; 152 does`);
+    const { url } = await daemon.client.openPreview(box, port);
+    const context = await browser.browser.newContext();
+    await using watched = await stunServer();
+    await using known = await stunServer();
+    const outsideUrl = `http://127.0.0.1:${(outside.address() as AddressInfo).port}/`;
+    const hostile = await context.newPage();
+    await hostile.goto(url);
+    await hostile.getByRole("heading", { name: "Shop" }).waitFor();
+    const speculate = (address: string) => {
+      const rules = document.createElement("script");
+      rules.type = "speculationrules";
+      rules.textContent = JSON.stringify({
+        prefetch: [{ source: "list", urls: [`${address}prefetched`], eagerness: "immediate" }],
+      });
+      document.head.append(rules);
+    };
+    await hostile.evaluate(speculate, `${outsideUrl}hostile-`);
+    await hostile.evaluate(callStun, watched.port);
+
+    // The control: the same, from a page of a server without the header.
+    await using plain = await plainServer();
+    const free = await context.newPage();
+    await free.goto(plain.url);
+    await free.evaluate(speculate, `${outsideUrl}plain-`);
+    await free.evaluate(callStun, known.port);
+    await waitFor(
+      "the plain page gets its packet and its prefetch out",
+      () => known.packets > 0 && visited.includes("/plain-prefetched"),
+    );
+    const leave = (address: string) => window.location.assign(`${address}left`);
+    await free.evaluate(leave, `${outsideUrl}plain-`);
+    await waitFor("the plain page goes there", () => visited.includes("/plain-left"));
+    await hostile.evaluate(leave, `${outsideUrl}hostile-`);
+    await becomesTrue("the other is stopped", async () => hostile.url().startsWith("chrome-error:"));
+    expect(visited.filter((path) => path.startsWith("/hostile"))).toEqual([]);
+    expect(watched.packets).toBe(0);
+    await context.close();
   });
 
   it("a link that was used says so, and an address alone shows nothing of the box", async () => {

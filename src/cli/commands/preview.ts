@@ -1,5 +1,8 @@
-import { AgentBoxError } from "../../base/errors.ts";
-import type { RunCommand } from "../command.ts";
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { Client } from "../../client/index.ts";
+import { askYesNo } from "../ask.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
 import { getNamedBox } from "../named-box.ts";
 import { openBrowser } from "../open-browser.ts";
 
@@ -12,7 +15,7 @@ export const run: RunCommand = async (context) => {
       hint: `See what listens: agentbox ports ${box}`,
     });
   }
-  const preview = await (await context.connect()).openPreview(box, port);
+  const preview = await openAgreed(context, await context.connect(), box, port);
   if (screen.isJson) {
     screen.printJson(preview);
     return 0;
@@ -23,3 +26,25 @@ export const run: RunCommand = async (context) => {
   else screen.note("Open it in a browser on this machine. It works once, within five minutes.");
   return 0;
 };
+
+/** A box with secrets in its reach is shown after a yes to the list of them: typed beforehand, or at the terminal. */
+async function openAgreed(
+  { args, screen }: CommandContext,
+  client: Client,
+  box: string,
+  port: number,
+): ReturnType<Client["openPreview"]> {
+  try {
+    return await client.openPreview(box, port);
+  } catch (error) {
+    const { holds, digest } = isAgentBoxError(error, "preview.unconfirmed") ? (error.facts ?? {}) : {};
+    if (!Array.isArray(holds) || typeof digest !== "string") throw error;
+    const mayAsk = screen.isInteractive && !screen.isJson;
+    if (!args.isSet("yes") && !mayAsk) throw error;
+    screen.note(`A page of ${box} runs in your browser, and can send out what the box knows. The box can:`);
+    for (const text of holds) screen.note(`  ${screen.errorStyle.yellow("•")} ${printable(String(text))}`);
+    if (!args.isSet("yes") && !(await askYesNo(screen, "Show pages of this box in the browser?")))
+      throw error;
+    return await client.openPreview(box, port, digest);
+  }
+}

@@ -117,9 +117,12 @@ const lookCommands: readonly CommandSpec[] = [
   },
   {
     ...boxCommand("preview", "See a port of a box in the browser.", () => import("../commands/preview.ts")),
-    usage: "preview BOX PORT [--print]",
+    usage: "preview BOX PORT [--print] [--yes]",
     examples: ["agentbox preview shop 3000", "agentbox preview shop 3000 --print"],
-    flags: { print: { type: "switch", summary: "Only print the address, which works once." } },
+    flags: {
+      print: { type: "switch", summary: "Only print the address, which works once." },
+      yes: { type: "switch", short: "y", summary: "Agree to show a box that has secrets in its reach." },
+    },
     takes: [2, 2],
   },
   {

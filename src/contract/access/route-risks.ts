@@ -182,7 +182,13 @@ export const routeRisks: { readonly [R in RouteName]: Risk<R> } = {
   readFile: can("see"),
   writeFile: can("use"),
   listPorts: can("see"),
-  openPreview: can("use"),
+  openPreview: can("use", {
+    parameter: "agreed",
+    needs: "look",
+    what: "agree to a preview of a box that holds secrets",
+    instead: "agentbox preview BOX PORT",
+    isAsked: ({ agreed }) => agreed !== undefined,
+  }),
 
   startRun: can("use"),
   sendMessage: can("use"),

@@ -70,7 +70,16 @@ export const placeRoutes = {
     method: "POST",
     path: "/v1/boxes/{box}/preview",
     summary: "An address, good for one browser, at which a port of the box is seen.",
-    body: z.strictObject({ port: z.int().min(1).max(65_535) }),
+    body: z.strictObject({
+      port: z.int().min(1).max(65_535),
+      agreed: z
+        .string()
+        .max(100)
+        .optional()
+        .describe(
+          "The yes of the box's owner to what a refusal (preview.unconfirmed) listed: the digest that came with the list.",
+        ),
+    }),
     response: z.object({ url: z.string(), expiresAtMs: z.int() }),
   },
 } as const satisfies Record<string, Route>;

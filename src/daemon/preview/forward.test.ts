@@ -6,7 +6,7 @@ import { PreviewGround } from "../../../test/support/preview-ground.ts";
 
 let ground: PreviewGround;
 beforeAll(async () => {
-  ground = await PreviewGround.open();
+  ground = await PreviewGround.start();
 });
 afterAll(() => ground[Symbol.asyncDispose]());
 beforeEach(() => ground.reset());
@@ -27,7 +27,11 @@ describe("an answer", () => {
         "service-worker-allowed": "/",
         "alt-svc": 'h3=":443"',
         "report-to": "{}",
-        "content-security-policy": "img-src 'none'",
+        "content-security-policy":
+          "img-src 'none'; report-uri http://evil.example/?data, font-src 'none';REPORT-TO evil",
+        "content-security-policy-report-only": "img-src 'none'; report-uri http://evil.example/",
+        "connection-allowlist": '("https://evil.example/*");webrtc=allow',
+        "connection-allowlist-report-only": "()",
         "x-own": "kept",
       });
       response.end("x");
@@ -35,11 +39,21 @@ describe("an answer", () => {
     const { headers } = await ground.ask("/", { cookie: await ground.cookie() });
     expect(headers["set-cookie"]).toEqual(["id=7; Path=/; HttpOnly"]);
     expect(headers).toMatchObject({ "cache-control": "no-store", "x-own": "kept" });
-    for (const name of ["service-worker-allowed", "alt-svc", "report-to"])
+    for (const name of [
+      "service-worker-allowed",
+      "alt-svc",
+      "report-to",
+      "content-security-policy-report-only",
+      "connection-allowlist-report-only",
+    ])
       expect(headers[name]).toBeUndefined();
-    const [ours, theirs] = String(headers["content-security-policy"]).split(", ");
+    expect(headers["connection-allowlist"]).toBe(
+      `(response-origin "ws://${ground.host()}/*");redirects=allow;webrtc=block`,
+    );
+    const [ours, theirs, more] = String(headers["content-security-policy"]).split(/, ?/);
     expect(ours).toContain(`connect-src 'self' ws://${ground.host()}`);
-    expect(theirs).toBe("img-src 'none'");
+    expect([theirs, more?.trim()]).toEqual(["img-src 'none'", "font-src 'none'"]);
+    expect(JSON.stringify(headers)).not.toContain("evil");
   });
 
   test("that redirects to the program itself comes back here", async () => {
@@ -50,7 +64,26 @@ describe("an answer", () => {
       (await ground.ask(`/${encodeURIComponent(location)}`, { cookie: own })).headers.location;
     expect(await to(`http://localhost:${ground.port}/a?b#c`)).toBe(`http://${ground.host()}/a?b#c`);
     expect(await to("/a")).toBe("/a");
-    expect(await to("https://example.org/")).toBe("https://example.org/");
+  });
+
+  test("that redirects to another server becomes a page that shows where it leads", async () => {
+    ground.answer = (request, response) =>
+      void response.writeHead(302, { location: decodeURIComponent(request.url!.slice(1)) }).end();
+    const own = await ground.cookie();
+    for (const [location, shown] of [
+      ["https://example.org/?a=1&b=<i>", "https://example.org/?a=1&amp;b=%3Ci%3E"],
+      ["//example.org/x", "http://example.org/x"],
+      ["/\\example.org/x", "http://example.org/x"],
+      [`http://localhost:${ground.port + 1}/`, `http://localhost:${ground.port + 1}/`],
+      [`http://${ground.host(ground.port, "other")}/`, `http://${ground.host(ground.port, "other")}/`],
+    ] as const) {
+      const { status, headers, text } = await ground.ask(`/${encodeURIComponent(location)}`, { cookie: own });
+      expect([status, headers.location], location).toEqual([403, undefined]);
+      expect(text).toContain(`href="${shown}"`);
+      expect(headers["content-security-policy"]).toContain("default-src 'none'");
+    }
+    const odd = await ground.ask(`/${encodeURIComponent("javascript:alert(1)//<b>")}`, { cookie: own });
+    expect(odd.text).not.toMatch(/href|<b>/);
   });
 
   test("that is no HTTP is a 502, and the daemon goes on", async () => {

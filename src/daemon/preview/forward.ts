@@ -10,6 +10,7 @@ import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts"
 import { printable } from "../../base/printable.ts";
 import type { Core } from "../../core/context.ts";
 import { openPort } from "../../core/open-port.ts";
+import { awayAddress, awayHeaders, awayPage } from "./away-page.ts";
 import { PortSocket } from "./port-socket.ts";
 import { headersFromBox, headersToBox } from "./preview-headers.ts";
 import type { PreviewGrant } from "./preview-passes.ts";
@@ -35,6 +36,12 @@ export async function forwardRequest(
   const answer = await answerOf(core, outgoing);
   if (answer.statusCode === undefined || answer.statusCode < 200 || answer.statusCode > 599)
     throw brokenAnswer("a status that is none");
+  const away = awayAddress(answer, grant, webPort);
+  if (away !== undefined) {
+    port.destroy();
+    response.writeHead(403, awayHeaders);
+    return void response.end(awayPage(away));
+  }
   writeHead(response, answer.statusCode, headersFromBox(answer, grant, webPort));
   try {
     await pipeline(answer, response);

@@ -1,6 +1,6 @@
 /** Which headers pass between a browser and a box, and how they are changed on the way. */
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { type PreviewTarget, previewOrigin } from "./preview-host.ts";
+import { isProgramItself, type PreviewTarget, previewOrigin } from "./preview-host.ts";
 
 /** Names that only the daemon gives and takes. */
 export const ownCookiePrefix = "agentbox-";
@@ -38,6 +38,10 @@ const notFromBox = new Set([
   "set-cookie",
   "location",
   "content-security-policy",
+  // Its reports are requests to an address of the box's choosing, which no policy of ours stops.
+  "content-security-policy-report-only",
+  "connection-allowlist",
+  "connection-allowlist-report-only",
 ]);
 
 /**
@@ -53,6 +57,25 @@ const previewPolicy = (target: PreviewTarget, webPort: number): string =>
     "frame-ancestors 'self'",
     "webrtc 'block'",
   ].join("; ");
+
+/**
+ * SECURITY: what no content security policy stops in a browser: WebRTC, speculation rules, names that are looked up early, and the
+ * tab itself sent elsewhere. Chromium has it from version 152 on, and nobody else; it does not know `webrtc 'block'` above.
+ */
+const connectionAllowlist = (target: PreviewTarget, webPort: number): string =>
+  `(response-origin "${previewOrigin(target, webPort).replace("http:", "ws:")}/*");redirects=allow;webrtc=block`;
+
+/** SECURITY: a policy of the box's own may narrow ours, but its reports would carry data to any address. */
+const withoutReports = (policy: string): string =>
+  policy
+    .split(",")
+    .map((one) =>
+      one
+        .split(";")
+        .filter((directive) => !/^\s*report-(uri|to)(\s|$)/i.test(directive))
+        .join(";"),
+    )
+    .join(",");
 
 /** SECURITY: never the length: without it a body would be read as the next request or answer (smuggling). */
 const namedBy = (connection: string | undefined): ReadonlySet<string> =>
@@ -137,10 +160,11 @@ export function headersFromBox(
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), usb=(), serial=(), clipboard-read=()",
+    "connection-allowlist": connectionAllowlist(target, webPort),
     // With a comma, several policies are in force at once.
     "content-security-policy": [
       previewPolicy(target, webPort),
-      ...(answer.headersDistinct["content-security-policy"] ?? []),
+      ...(answer.headersDistinct["content-security-policy"] ?? []).map(withoutReports),
     ].join(", "),
   };
 }
@@ -148,9 +172,6 @@ export function headersFromBox(
 /** A program that redirects to the name it was spoken to by means itself. */
 function locationFromBox(location: string, target: PreviewTarget, webPort: number): string {
   const url = URL.canParse(location) ? new URL(location) : undefined;
-  const isItself =
-    url?.protocol === "http:" &&
-    ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname) &&
-    url.port === String(target.port);
-  return isItself ? previewOrigin(target, webPort) + url.pathname + url.search + url.hash : location;
+  if (url === undefined || !isProgramItself(url, target)) return location;
+  return previewOrigin(target, webPort) + url.pathname + url.search + url.hash;
 }

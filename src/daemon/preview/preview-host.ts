@@ -29,5 +29,11 @@ export function parsePreviewHost(host: string | undefined, webPort: number): Pre
   return Number(port) <= 65_535 ? { port: Number(port), box } : undefined;
 }
 
+/** Whether an address is the program's own port, by the names that it knows itself by. */
+export const isProgramItself = (url: URL, { port }: PreviewTarget): boolean =>
+  url.protocol === "http:" &&
+  ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname) &&
+  url.port === String(port);
+
 export const previewOrigin = ({ port, box }: PreviewTarget, webPort: number): string =>
   `http://p${port}-${box}${suffix}:${webPort}`;

@@ -2,12 +2,13 @@ import { once } from "node:events";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { AgentBoxError } from "../../base/errors.ts";
 import { until } from "../../services/link/box.fixture.ts";
 import { PreviewGround } from "../../../test/support/preview-ground.ts";
 
 let ground: PreviewGround;
 beforeAll(async () => {
-  ground = await PreviewGround.open();
+  ground = await PreviewGround.start();
 });
 afterAll(() => ground[Symbol.asyncDispose]());
 beforeEach(() => ground.reset());
@@ -180,5 +181,55 @@ describe("a request", () => {
     const own = await ground.cookie();
     expect((await ground.ask("/sw.js", { cookie: own })).status).toBe(200);
     expect((await ground.ask("/sw.js", { cookie: own, "service-worker": "script" })).status).toBe(403);
+  });
+});
+
+describe("a box with secrets in its reach", () => {
+  const give = (...names: string[]) => {
+    const env = Object.fromEntries(names.map((name) => [name, "x"]));
+    ground.box = { ...ground.box, spec: { ...ground.box.spec, env, givenEnv: names } };
+  };
+  const refusal = (opening: Promise<unknown>) => opening.catch((error: unknown) => error);
+
+  test("is shown after its owner's yes to exactly these, which is written down first", async () => {
+    give("TOKEN");
+    const refused = await refusal(ground.open({}));
+    expect(refused).toMatchObject({
+      code: "preview.unconfirmed",
+      facts: { holds: ["read the variable TOKEN, whose value you gave it"] },
+    });
+    const { digest } = (refused as AgentBoxError).facts as { digest: string };
+    expect(await refusal(ground.open({ agreed: "sha256:0" }))).toMatchObject({ code: "preview.unconfirmed" });
+    const guest = { agreed: digest, mayAgree: false };
+    expect(await refusal(ground.open(guest))).toMatchObject({ code: "access.forbidden" });
+    const asGuest = await refusal(ground.open({ mayAgree: false }));
+    expect(asGuest).toMatchObject({ code: "preview.unconfirmed", facts: undefined });
+    expect(ground.events.some(({ type }) => type === "preview.agreed")).toBe(false);
+    await ground.open({ agreed: digest });
+    expect(ground.events.filter(({ type }) => type === "preview.agreed")).toMatchObject([
+      {
+        data: { by: "owner", port: ground.port, holds: ["read the variable TOKEN, whose value you gave it"] },
+      },
+    ]);
+    // It counts for whoever may see the box, and until the box is another one.
+    await ground.open({ mayAgree: false });
+    ground.box = { ...ground.box, incarnation: "two" };
+    expect(await refusal(ground.open({}))).toMatchObject({ code: "preview.unconfirmed" });
+  });
+
+  test("is asked about again when there is another, also for pages that are open", async () => {
+    give("ONE");
+    const first = (await refusal(ground.open({}))) as AgentBoxError;
+    await ground.open({ agreed: first.facts!["digest"] as string });
+    const own = await ground.cookie();
+    expect((await ground.ask("/", { cookie: own })).status).toBe(200);
+    give();
+    expect((await ground.ask("/", { cookie: own })).status).toBe(200);
+    give("ONE", "TWO");
+    const { status, headers } = await ground.ask("/", { cookie: own });
+    expect([status, headers["agentbox-error"]]).toEqual([409, "preview.unconfirmed"]);
+    expect(await refusal(ground.open({ agreed: first.facts!["digest"] as string }))).toMatchObject({
+      code: "preview.unconfirmed",
+    });
   });
 });

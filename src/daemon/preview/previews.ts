@@ -8,6 +8,7 @@ import { AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../../core/context.ts";
 import { enterHeaders, enterPage } from "./enter-page.ts";
+import { PreviewConsents } from "./preview-consents.ts";
 import { forwardRequest, forwardUpgrade } from "./forward.ts";
 import { ownCookiePrefix } from "./preview-headers.ts";
 import { isPreviewHost, parsePreviewHost, type PreviewTarget, previewOrigin } from "./preview-host.ts";
@@ -19,7 +20,7 @@ const cookieName = `${ownCookiePrefix}preview`;
 const maxPassBytes = 1024;
 /** Far above what a browser opens at a time, and below what a link takes. */
 const maxOpen = 96;
-/** How often it is asked again whether somebody may still use what they have open. */
+/** How often it is asked again whether somebody may still use what they have open, and whether its owner agreed to all of it. */
 const askAgainMs = 15_000;
 const noteEveryMs = 60_000;
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -36,10 +37,19 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
+interface Opening {
+  readonly holder: PreviewHolder;
+  readonly box: Box;
+  readonly port: number;
+  readonly mayAgree: boolean;
+  readonly agreed: string | undefined;
+}
+
 export class Previews {
   readonly #core: Core;
   readonly #web: PreviewPort;
   readonly #passes: PreviewPasses;
+  readonly #consents: PreviewConsents;
   readonly #open = new Map<string, number>();
   readonly #notedAtMs = new Map<string, number>();
 
@@ -47,6 +57,7 @@ export class Previews {
     this.#core = core;
     this.#web = web;
     this.#passes = new PreviewPasses(core.ports.clock);
+    this.#consents = new PreviewConsents(core);
   }
 
   get #webPort(): number {
@@ -54,13 +65,21 @@ export class Previews {
   }
 
   /** An address that becomes a cookie in the first browser that opens it. */
-  async openFor(
-    holder: PreviewHolder,
-    box: Box,
-    port: number,
-  ): Promise<{ url: string; expiresAtMs: number }> {
-    await this.#web.ensure();
+  async openFor({
+    holder,
+    box,
+    port,
+    mayAgree,
+    agreed,
+  }: Opening): Promise<{ url: string; expiresAtMs: number }> {
     const { name, incarnation } = box;
+    try {
+      await this.#consents.require({ box, port, who: holder.who, mayAgree, agreed });
+    } catch (error) {
+      this.#noteRefusal({ box: name, port }, "secrets");
+      throw error;
+    }
+    await this.#web.ensure();
     const { pass, expiresAtMs } = this.#passes.issue({ box: name, incarnation, port, holder });
     const origin = previewOrigin({ box: name, port }, this.#webPort);
     return { url: `${origin}${enterPath}#pass=${pass}`, expiresAtMs };
@@ -79,6 +98,7 @@ export class Previews {
       if (request.url!.startsWith(ownPath)) return await this.#enter(place, request, response);
       const grant = this.#admit(place, request);
       admitted();
+      await this.#requireConsent(place, grant);
       refuseWorkers(request);
       await this.#during(grant, response, (webPort) =>
         forwardRequest(this.#core, grant, webPort, request, response),
@@ -100,6 +120,7 @@ export class Previews {
       if (request.headers.origin !== previewOrigin(place, this.#webPort)) throw notYours();
       const grant = this.#admit(place, request);
       admitted();
+      await this.#requireConsent(place, grant);
       await this.#during(grant, socket, (webPort) =>
         forwardUpgrade(this.#core, grant, webPort, { request, socket, head }),
       );
@@ -131,6 +152,21 @@ export class Previews {
     if (isOwnOrigin && grant?.holder.isAllowed()) return grant;
     this.#noteRefusal(place, isOwnOrigin ? "no_pass" : "origin");
     throw notYours(place);
+  }
+
+  /** SECURITY: with every request, because a box may be given a secret while a page of it is open. */
+  async #requireConsent(place: PreviewTarget, grant: PreviewGrant): Promise<void> {
+    if (await this.#isAgreed(grant)) return;
+    this.#noteRefusal(place, "secrets");
+    throw new AgentBoxError("preview.unconfirmed", "The box was given a secret since this was opened.", {
+      hint: `Its owner opens it again, from the dashboard or with: agentbox preview ${place.box} ${place.port}`,
+    });
+  }
+
+  /** A box that is gone, or another one by now, is told apart where the port is opened. */
+  async #isAgreed({ box: name, incarnation }: PreviewGrant): Promise<boolean> {
+    const box = await this.#core.ports.store.findBox(name);
+    return box?.incarnation !== incarnation || this.#consents.covers(box);
   }
 
   async #enter(place: PreviewTarget, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -166,20 +202,27 @@ export class Previews {
     task: (webPort: number) => Promise<void>,
   ): Promise<void> {
     const { box, holder } = grant;
+    if (!holder.isAllowed()) throw notYours();
     const open = this.#open.get(box) ?? 0;
     if (open >= maxOpen)
       throw new AgentBoxError("box.unreachable", "Too many requests to this box are under way.");
     this.#open.set(box, open + 1);
     const release = holder.hold(() => end.destroy());
-    let cancel: () => void;
-    const askAgain = (): void => {
-      if (holder.isAllowed()) cancel = this.#core.ports.clock.after(askAgainMs, askAgain);
-      else end.destroy();
+    let cancel: () => void = () => undefined;
+    let isOver = false;
+    const askAgain = async (): Promise<void> => {
+      const isAgreed = holder.isAllowed() && (await this.#isAgreed(grant).catch(() => false));
+      if (!isAgreed) end.destroy();
+      else if (!isOver) wait();
     };
-    cancel = this.#core.ports.clock.after(askAgainMs, askAgain);
+    const wait = (): void => {
+      cancel = this.#core.ports.clock.after(askAgainMs, () => void askAgain());
+    };
+    wait();
     try {
       await task(this.#webPort);
     } finally {
+      isOver = true;
       cancel();
       release();
       const left = (this.#open.get(box) ?? 1) - 1;

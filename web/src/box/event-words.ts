@@ -140,11 +140,20 @@ const words: Readonly<Partial<Record<BoxEvent["type"], (data: Data) => EventLine
     line("denials", "Refused", `to ${text(op)} ${text(path)}, which is not in the workspace`, "bad"),
   "preview.opened": ({ port, by: who }) =>
     line("hosts", "Preview opened", `of port ${number(port) ?? "?"} by ${text(who)}`, "info"),
-  "preview.refused": ({ port }) =>
+  "preview.agreed": ({ port, by: who }) =>
+    line(
+      "hosts",
+      "Preview agreed to",
+      `of a box with secrets, at port ${number(port) ?? "?"}, by ${text(who)}`,
+      "info",
+    ),
+  "preview.refused": ({ port, reason }) =>
     line(
       "denials",
       "Preview refused",
-      `of port ${number(port) ?? "?"}: it was not opened in that browser`,
+      reason === "secrets"
+        ? `of port ${number(port) ?? "?"}: the box has secrets, and its owner has not agreed`
+        : `of port ${number(port) ?? "?"}: it was not opened in that browser`,
       "bad",
     ),
   "egress.allowed": (data) => line("hosts", "Reached", `${target(data)}${by(data)}`, "good"),

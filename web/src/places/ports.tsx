@@ -4,9 +4,9 @@ import { useMay, useMayOn } from "../api/me.ts";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
-import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
+import { PreviewQuestion, PreviewWarning, useOpenPreview } from "./open-preview.tsx";
 
 const everyMs = 5_000;
 
@@ -21,11 +21,7 @@ export function Ports({ box }: { box: string }) {
     queryFn: () => client.listPorts(box),
     refetchInterval: everyMs,
   });
-  const open = useAction((port: number) => client.openPreview(box, port), {
-    done: "The preview opens in a new tab.",
-    // SECURITY: without a way back: what the box serves must not be able to steer the page that it was opened from.
-    onDone: ({ url }) => void window.open(url, "_blank", "noopener,noreferrer"),
-  });
+  const preview = useOpenPreview(box);
   if (data === undefined)
     return error ? <ErrorNote error={error} /> : <Skeleton height={120} label="Looking for ports" />;
   if (data.length === 0)
@@ -37,6 +33,8 @@ export function Ports({ box }: { box: string }) {
   return (
     <>
       {isHere ? null : <Note>Previews open in a browser on the machine that AgentBox runs on.</Note>}
+      {mayOpen ? <PreviewWarning /> : null}
+      <PreviewQuestion box={box} question={preview.question} onAnswer={(isYes) => preview.answer(isYes)} />
       <TableScroll>
         <table className="table">
           <thead>
@@ -64,9 +62,9 @@ export function Ports({ box }: { box: string }) {
                 <td>
                   {mayOpen ? (
                     <Button
-                      isBusy={open.isBusy}
+                      isBusy={preview.isBusy}
                       aria-label={`Open a preview of port ${port}`}
-                      onClick={() => open.run(port)}
+                      onClick={() => preview.open(port)}
                     >
                       <Icon name="globe" /> Open preview
                     </Button>
