@@ -4,6 +4,7 @@
  * daemon refuses by the second, and a test tries every line of it.
  */
 import type { RouteBody, RouteName } from "../api/routes.ts";
+import { type Harm, harms } from "./harms.ts";
 import { routeAccess } from "./route-access.ts";
 import type { Scope } from "./scope-names.ts";
 
@@ -29,29 +30,6 @@ interface Risk<R extends RouteName> {
   readonly most: readonly Harm[];
   readonly limits: readonly Limit<RouteBody<R>>[];
 }
-
-/** The most that somebody can do who should not have the credential, in words. */
-const harms = {
-  see: "see every box: the files of its workspace, its output and terminals, reviews, events, network records, cost; which projects, images, caches and agents there are",
-  make: "make boxes without a directory, or from the directories of `[web] projects`, with what your own config gives to every box, and with what you agreed to for that project; use up processors, memory, disk and budgets",
-  use: "type and run anything in every box and read and change all of its files, and so use what the box was given: its secrets at their hosts, its mounts, its network, its model",
-  destroy: "stop and remove boxes with the work in them",
-  cache: "put what a box has into the package cache of its project, which later boxes get",
-  steer: "tell agents what to do, in comments; run the checks of a box",
-  land: "merge work in which no danger was found and all checks passed into its project, take merges back, push work to branches of its own and open pull requests there",
-  answer: "say yes to what a box asks to reach, for that box and as long as they like; say no to everything",
-  spend: "raise budgets",
-  narrow: "put a policy in force to which you have agreed; take agreements back",
-  share: "share boxes, as far as the token itself may read and work, and no longer than it lasts",
-  trust:
-    "agree in your place to anything: mounts, and so every file that you can read and write; secrets, sent to any host; hosts, exceptions, dangers of a merge. With `work` or `review` that is your account",
-  spoil:
-    "add, replace, remove and lock secrets, so that boxes use what the thief put there; take grants back; see names and uses. Not read a value, and not bind one",
-  export: "take out every secret, sealed to a passphrase of their own",
-  rule: "stop the daemon; install other versions of agents from their vendors; remove agents, images, caches and stopped boxes",
-  doors: "end tokens and sign-ins; make tokens that can do no more and last no longer than this one",
-} as const;
-type Harm = keyof typeof harms;
 
 const can = <R extends RouteName>(
   most: Harm | readonly Harm[],
