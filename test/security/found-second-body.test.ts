@@ -75,6 +75,16 @@ describe("the estimate of a request", () => {
   );
 });
 
+it.each(["true", 1, "on"])("an answer in the background is refused, also as %j", async (background) => {
+  await using provider = await startFakeProvider();
+  await using fixture = await openGatewayFixture(provider.url);
+  const ask = (more: object) =>
+    fixture.ask({ path: "/openai/v1/responses", body: { model: "m", input: "x", ...more } });
+  expect((await ask({ background: false })).status).toBe(200);
+  expect((await ask({ background })).status).toBe(400);
+  expect(provider.seen).toHaveLength(1);
+});
+
 describe("what has a price of its own is named", () => {
   const gemini = "/gemini/v1beta/models/m:generateContent";
   const sound = { inlineData: { mimeType: "image/png", mime_type: "audio/mp3", data: "AAAA" } };

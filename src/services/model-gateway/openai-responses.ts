@@ -49,8 +49,8 @@ const isReference = (item: JsonObject): boolean =>
 function read(body: JsonObject): Asked {
   const model = asText(body["model"]);
   if (model === undefined) throw new AgentBoxError("model.bad_request", "The request names no model.");
-  // SECURITY: its answer would be made after this request is over, where nobody counts it.
-  if (body["background"] === true) {
+  // SECURITY: its answer would be made after this request is over, where nobody counts it. Servers take texts for it, too.
+  if ((body["background"] ?? false) !== false) {
     throw new AgentBoxError("model.bad_request", "Answers in the background cannot be metered.", {
       hint: "Send the request without background.",
     });
