@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
-import { codeOf, makeProject, merge, reviewOf, working } from "../support/review.ts";
+import { accepting, codeOf, makeProject, merge, reviewOf, working } from "../support/review.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { chownTree, emptyBox, type Ground, hostCases, inBox, onEachDaemon, shellInBox } from "./attack.ts";
 
@@ -176,7 +176,8 @@ const cases = (ground: Ground): void => {
       const refused = await merge(daemon, work);
       expect(codeOf(refused)).toBe("merge.danger");
       for (const mode of ["patch", "squash"]) {
-        const { code, stderr } = await merge(daemon, work, "--mode", mode, "--accept-danger", "symlink");
+        const looked = accepting(["symlink", "unfamiliar"]);
+        const { code, stderr } = await merge(daemon, work, "--mode", mode, ...looked);
         expect(code, stderr).toBe(0);
         expect(readlinkSync(join(project.dir, "kept"))).toBe(secret);
         expect((await daemon.cli(["undo", work])).code).toBe(0);
@@ -194,13 +195,14 @@ const cases = (ground: Ground): void => {
       symlinkSync(directory, join(project.dir, "out"));
       symlinkSync(secret, join(project.dir, "new"));
       age();
+      const looked = accepting(["unfamiliar"]);
       for (const mode of ["squash", "patch", "commits"])
-        expect(codeOf(await merge(daemon, work, "--mode", mode)), mode).toBe("merge.dirty");
+        expect(codeOf(await merge(daemon, work, "--mode", mode, ...looked)), mode).toBe("merge.dirty");
       expect(wasRead()).toBe(false);
       // The control: without them it lands.
       rmSync(join(project.dir, "out"));
       rmSync(join(project.dir, "new"));
-      expect((await merge(daemon, work)).code).toBe(0);
+      expect((await merge(daemon, work, ...looked)).code).toBe(0);
       expect(project.read("out/secret")).toBe("owned\n");
     });
   });

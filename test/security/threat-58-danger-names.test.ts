@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { isAgentBoxError } from "../../src/base/errors.ts";
 import type { DangerKind } from "../../src/contract/review/danger.ts";
 import { makeProject, reviewOf, stateOf, working } from "../support/review.ts";
-import { type Ground, onEachDaemon } from "./attack.ts";
+import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {
   /** Lands what was shown, and says which code refused it. */
@@ -53,6 +53,9 @@ const cases = (ground: Ground): void => {
     expect(await land("unknown")).toBe("merge.danger");
     expect(await land("unknown", ["build_file", "hook"])).toBe("merge.danger");
     expect(await stateOf(project)).toEqual(before);
+
+    const refused = await eventsOf(daemon, "work.refused", "unknown");
+    expect(refused.map(({ data }) => data["code"])).toEqual(["merge.danger", "merge.danger"]);
 
     expect(await land("unknown", ["unfamiliar"])).toBe("landed");
     expect(existsSync(join(project.dir, ".newtool/hooks.yml"))).toBe(true);

@@ -41,6 +41,8 @@ const ofContents: ReadonlySet<DangerKind> = new Set([
   "path_trick",
   "symlink",
   "submodule",
+  "code_directive",
+  "unreadable",
   "executable",
 ]);
 
