@@ -48,13 +48,13 @@ describe("a committed file of 2 GB", () => {
     expect(looked.code, looked.stderr).toBe(0);
     const { changes, dangers } = JSON.parse(looked.stdout) as Review;
     expect(changes).toMatchObject([{ path: "huge.bin", kind: "modified", isBinary: true }]);
-    // The first says that nobody has looked through it for secrets.
-    expect(dangers.map(({ kind }) => kind)).toEqual(["secret", "large_binary"]);
+    // The second says that nobody has looked through it for secrets.
+    expect(dangers.map(({ kind }) => kind)).toEqual(["unfamiliar", "secret", "large_binary"]);
     const shown = await daemon.cli(["diff", "huge", "--to", "latest"], { timeoutMs: limitMs });
     expect(shown.stdout).toContain("Binary files a/huge.bin and b/huge.bin differ");
     expect(shown.stdout.length).toBeLessThan(10_000);
     expect(byteAt(join(project.dir, "huge.bin"), 1000)).toBe(0);
-    const landing = ["merge", "huge", "--unseen", ...accepting(["secret", "large_binary"])];
+    const landing = ["merge", "huge", "--unseen", ...accepting(["unfamiliar", "secret", "large_binary"])];
     const merged = await daemon.cli(landing, { timeoutMs: limitMs });
     expect(merged.code, merged.stderr).toBe(0);
     expect(byteAt(join(project.dir, "huge.bin"), 1000)).toBe("x".charCodeAt(0));
