@@ -1,6 +1,7 @@
 /** Handlers about secrets. No answer has a value: what is written here can be read nowhere. */
 import { AgentBoxError } from "../base/errors.ts";
 import type { RouteName } from "../contract/api/routes.ts";
+import { requireParameter } from "../core/access/authority.ts";
 import { keepLogin } from "../core/secrets/keep-login.ts";
 import {
   addSecret,
@@ -59,7 +60,11 @@ export const vaultHandlers: Pick<Handlers, VaultRoute> = {
     await removeSecret(core, query.name);
     return {};
   },
-  rotateSecret: async ({ deps: { core }, body }) => ({ secret: await rotateSecret(core, body) }),
+  async rotateSecret({ deps: { core }, body, access }) {
+    if ((await core.ports.vault.find(body.name))?.kind === "oauth")
+      requireParameter(core, access, "rotateSecret", "value");
+    return { secret: await rotateSecret(core, body) };
+  },
   grantSecret: async ({ deps: { core }, body }) => ({ grants: await grantSecret(core, body) }),
   revokeSecret: ({ deps: { core }, body }) => revokeSecret(core, body),
   async secretAudit({ deps: { core }, query: { name, box, limit } }) {

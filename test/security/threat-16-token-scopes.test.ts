@@ -6,7 +6,8 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Need, routeRisks } from "../../src/contract/access/route-risks.ts";
+import type { Need } from "../../src/contract/access/limit.ts";
+import { routeRisks } from "../../src/contract/access/route-risks.ts";
 import { type Scope, scopes } from "../../src/contract/access/scope-names.ts";
 import type { Route } from "../../src/contract/api/route.ts";
 import { type RouteName, routes } from "../../src/contract/api/routes.ts";
@@ -18,6 +19,8 @@ import { emptyBox, shellInBox } from "./attack.ts";
 const box = "scope-box";
 /** Made anew after each caller who may move it. */
 const movable = "scope-made-movable";
+/** A sign-in that the vault keeps. */
+const connected = "connected";
 const ordinary = scopes.filter((scope) => scope !== "trust" && scope !== "export");
 
 interface Outcome {
@@ -33,6 +36,23 @@ interface Visitor {
   readonly where: { readonly port: number } | { readonly socketPath: string };
   readonly headers: Readonly<Record<string, string>>;
 }
+
+const thiefs = {
+  authorizationEndpoint: "https://thief.example.org/auth",
+  tokenEndpoint: "https://thief.example.org/token",
+};
+/** They name another secret of the vault, and a place that it is sent to. */
+const tokens = Buffer.from(
+  JSON.stringify({
+    tokenEndpoint: thiefs.tokenEndpoint,
+    clientId: "x",
+    clientSecret: "token",
+    scopes: [],
+    accessToken: "x",
+    refreshToken: "x",
+    expiresAtMs: 1,
+  }),
+).toString("base64");
 
 /** What says no to somebody who may only ask: the route, the table, a directory that is not listed, a request without a yes. */
 const noes = ["access.forbidden", "workspace.source_invalid", "trust.required"];
@@ -122,13 +142,15 @@ describe("the scopes of a token", () => {
       name: `made-${(count += 1)}`,
       source: { kind: "env", variable: "HOME" },
     }),
+    "addSecret.kind": () => ({ name: `made-${(count += 1)}`, kind: "oauth", value: tokens }),
+    "rotateSecret.value": () => ({ name: connected, value: tokens }),
     "grantSecret.*": () => ({ name: "token", scope: "box", box }),
-    "startConnection.issuer": () => ({
+    "startConnection.issuer": () => ({ secret: `made-${(count += 1)}`, clientId: "x", ...thiefs }),
+    "startConnection.clientSecret": () => ({
       secret: `made-${(count += 1)}`,
       clientId: "x",
       clientSecret: "token",
-      authorizationEndpoint: "https://thief.example.org/auth",
-      tokenEndpoint: "https://thief.example.org/token",
+      ...thiefs,
     }),
     "openLink.*": () => ({}),
     "createToken.scopes": () => ({ name: "made", scopes: ["trust"] }),
@@ -179,6 +201,7 @@ describe("the scopes of a token", () => {
     chmodSync(secretDir, 0o777);
     writeFileSync(join(secretDir, "id_ed25519"), makeCanary());
     await setSecret(daemon, "token", makeCanary());
+    await daemon.client.addSecret({ name: connected, kind: "oauth", value: tokens });
     await emptyBox(daemon, box);
     await removeMade();
     web = await signIn(daemon);

@@ -5,26 +5,10 @@
  */
 import type { RouteBody, RouteName } from "../api/routes.ts";
 import { type Harm, harms } from "./harms.ts";
+import type { Limit } from "./limit.ts";
 import { routeAccess } from "./route-access.ts";
 import type { Scope } from "./scope-names.ts";
-
-/**
- * `look`: a person who has looked, or a token made for trust. `trust`: the owner, an admin, or a token made for it.
- * `export`: the owner at the daemon's socket, or a token made for it. `socket`: the owner at the socket, and nobody else.
- */
-export type Need = "look" | "trust" | "export" | "socket";
-
-export interface Limit<B = never> {
-  /** As in the body; of a route that is limited as a whole, `*`. */
-  readonly parameter: string;
-  readonly needs: Need;
-  /** What somebody cannot do, as in "to …". */
-  readonly what: string;
-  /** How the owner does it. */
-  readonly instead: string;
-  /** Absent where only the handler can tell, because it depends on more than the body. */
-  isAsked?(body: B): boolean;
-}
+import { newTokens, ownSignIn, replacedTokens } from "./sign-in-limits.ts";
 
 interface Risk<R extends RouteName> {
   readonly most: readonly Harm[];
@@ -308,10 +292,11 @@ export const routeRisks: { readonly [R in RouteName]: Risk<R> } = {
       instead: "agentbox vault set NAME --ref env:VARIABLE",
       isAsked: ({ source }) => source.kind === "env",
     },
+    newTokens,
   ),
   getSecret: can("spoil"),
   removeSecret: can("spoil"),
-  rotateSecret: can("spoil"),
+  rotateSecret: can("spoil", replacedTokens),
   grantSecret: can("spoil", {
     parameter: "*",
     needs: "trust",
@@ -323,15 +308,7 @@ export const routeRisks: { readonly [R in RouteName]: Risk<R> } = {
   secretAudit: can("spoil"),
   testSecret: can("spoil"),
   listConnectionPresets: can("spoil"),
-  startConnection: can("spoil", {
-    parameter: "issuer",
-    needs: "trust",
-    // SECURITY: a client's secret is a secret of the vault, and it is sent to the token endpoint that is named here.
-    what: "choose where a sign-in goes, or which secret it sends there",
-    instead: "agentbox connect NAME",
-    isAsked: ({ secret: _secret, preset, clientId: _clientId, scopes: _scopes, flow: _flow, ...places }) =>
-      preset === undefined || Object.values(places).some((place) => place !== undefined),
-  }),
+  startConnection: can("spoil", ...ownSignIn),
   getConnection: can("spoil"),
   keepLogin: can("spoil"),
   verifyAudit: can("see"),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Principal } from "../../contract/access/principal.ts";
-import { type Need, routeRisks } from "../../contract/access/route-risks.ts";
+import type { Need } from "../../contract/access/limit.ts";
+import { routeRisks } from "../../contract/access/route-risks.ts";
 import { type Scope, scopes } from "../../contract/access/scope-names.ts";
 import type { Core } from "../context.ts";
 import { hasAuthority, requireAuthority } from "./authority.ts";

@@ -4,7 +4,8 @@
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { isOfHost } from "../../contract/access/principal.ts";
-import { type Limit, type Need, routeRisks } from "../../contract/access/route-risks.ts";
+import type { Limit, Need } from "../../contract/access/limit.ts";
+import { routeRisks } from "../../contract/access/route-risks.ts";
 import type { RouteName } from "../../contract/api/routes.ts";
 import type { Core } from "../context.ts";
 import { type Caller, idOf } from "./caller.ts";

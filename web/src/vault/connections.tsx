@@ -93,7 +93,10 @@ function ConnectForm({ preset }: { preset: ConnectionPreset | undefined }) {
   return (
     <form className="parts-stack" onSubmit={submit}>
       {preset === undefined ? (
-        <Field label="Issuer" hint="Address of the service; its endpoints are found from there.">
+        <Field
+          label="Issuer"
+          hint="Address of the service; its endpoints are found from there. With a client secret: agentbox connect."
+        >
           <TextInput value={issuer} onChange={({ target }) => setIssuer(target.value)} required />
         </Field>
       ) : (
@@ -105,12 +108,14 @@ function ConnectForm({ preset }: { preset: ConnectionPreset | undefined }) {
       <Field label="Client id" hint="Of the application that you registered with the service.">
         <TextInput value={clientId} onChange={({ target }) => setClientId(target.value)} />
       </Field>
-      <Field
-        label="Client secret"
-        hint="Its name in the vault, where the service insists on one. Never the value."
-      >
-        <TextInput value={clientSecret} onChange={({ target }) => setClientSecret(target.value)} />
-      </Field>
+      {preset === undefined ? null : (
+        <Field
+          label="Client secret"
+          hint="Its name in the vault, where the service insists on one. Never the value."
+        >
+          <TextInput value={clientSecret} onChange={({ target }) => setClientSecret(target.value)} />
+        </Field>
+      )}
       <Field label="Scopes" hint="The least that is needed, separated by spaces.">
         <TextInput value={scopes} onChange={({ target }) => setScopes(target.value)} />
       </Field>

@@ -1,0 +1,45 @@
+/**
+ * What else than a value goes with a sign-in. SECURITY: what the vault keeps of one also says where its tokens are renewed,
+ * and which other secret of the vault is sent there as the client's own. Who writes both takes that secret out, and through
+ * no box.
+ */
+import type { RouteBody } from "../api/routes.ts";
+import type { Limit } from "./limit.ts";
+
+const byHand = {
+  needs: "socket",
+  what: "write the tokens of a sign-in",
+  instead: "agentbox connect NAME",
+} as const;
+
+export const newTokens: Limit<RouteBody<"addSecret">> = {
+  parameter: "kind",
+  ...byHand,
+  isAsked: ({ kind }) => kind === "oauth",
+};
+
+/** Of a secret that holds such tokens. */
+export const replacedTokens: Limit = { parameter: "value", ...byHand };
+
+export const ownSignIn: readonly Limit<RouteBody<"startConnection">>[] = [
+  {
+    parameter: "clientSecret",
+    needs: "socket",
+    what: "choose which secret a sign-in sends, and where to",
+    instead: "agentbox connect NAME --client-secret-from SECRET",
+    isAsked: ({ clientSecret, preset, ...spec }) =>
+      clientSecret !== undefined &&
+      (preset === undefined ||
+        [spec.issuer, spec.authorizationEndpoint, spec.tokenEndpoint, spec.deviceEndpoint].some(
+          (place) => place !== undefined,
+        )),
+  },
+  {
+    parameter: "issuer",
+    needs: "trust",
+    what: "choose where a sign-in goes, or which secret it sends there",
+    instead: "agentbox connect NAME",
+    isAsked: ({ secret: _secret, preset, clientId: _clientId, scopes: _scopes, flow: _flow, ...places }) =>
+      preset === undefined || Object.values(places).some((place) => place !== undefined),
+  },
+];
