@@ -30,7 +30,8 @@ export async function lookAtWork(
   const review = await withProgress(screen, "Looking at the work", () => client.getReview(box));
   const named = namedKinds(args);
   const seen = args.text("digest") ?? (args.isSet("unseen") ? review.digest : review.seen);
-  const question = questionFor(review, { seen, named, verb });
+  const open = openKinds(review, named, args.text("mode") === "commits");
+  const question = questionFor(review, { seen, open, verb });
   const isAsked = question !== undefined && screen.isInteractive && !screen.isJson;
   if (isAsked) {
     screen.note(renderReview(review, screen.errorStyle));
@@ -41,7 +42,7 @@ export async function lookAtWork(
   }
   const digest = isAsked ? review.digest : seen;
   return {
-    accept: isAsked ? [...named, ...openKinds(review, named)] : [...named],
+    accept: isAsked ? [...named, ...open] : [...named],
     ...(digest === undefined ? {} : { digest }),
     skipsChecks: args.isSet("skip-checks"),
   };
@@ -50,20 +51,25 @@ export async function lookAtWork(
 /** Undefined when there is nothing to ask: all was looked at and named, or it will be refused. */
 function questionFor(
   review: Review,
-  { seen, named, verb }: { seen: string | undefined; named: readonly DangerKind[]; verb: string },
+  { seen, open, verb }: { seen: string | undefined; open: readonly DangerKind[]; verb: string },
 ): string | undefined {
   const isOutdated = seen !== undefined && seen !== review.digest;
   if (review.changes.length === 0 || isOutdated) return undefined;
-  const open = openKinds(review, named);
   if (open.length > 0) return `Accept ${open.join(", ")} and ${verb}?`;
   return seen === undefined ? `You have not looked at the work yet. ${capitalised(verb)} it?` : undefined;
 }
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Kinds of danger that are not named on the command line. */
-const openKinds = ({ dangers }: Review, named: readonly DangerKind[]): DangerKind[] =>
-  [...new Set(dangers.map(({ kind }) => kind))].filter((kind) => !named.includes(kind));
+/** Kinds of danger that are not named on the command line; those of single commits where they land as such. */
+function openKinds(
+  { dangers, history }: Review,
+  named: readonly DangerKind[],
+  isSingle: boolean,
+): DangerKind[] {
+  const all = isSingle ? [...dangers, ...history.flatMap((commit) => commit.dangers)] : dangers;
+  return [...new Set(all.map(({ kind }) => kind))].filter((kind) => !named.includes(kind));
+}
 
 const namedKinds = (args: CommandContext["args"]): readonly DangerKind[] =>
   args.list("accept-danger").map((text) => {

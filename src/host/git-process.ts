@@ -27,7 +27,12 @@ const maxStderrBytes = 16 << 10;
 /** `inputFile` is an open file, read from where it stands. */
 export function spawnGit(args: readonly string[], options: GitOptions, inputFile?: number): GitProcess {
   const { argv, cwd, env, timeoutMs } = gitCommand(args, options);
-  const child = spawn(argv[0], argv.slice(1), { cwd, env, stdio: [inputFile ?? "pipe", "pipe", "pipe"] });
+  const child = spawn(argv[0], argv.slice(1), {
+    cwd,
+    env,
+    ...options.user,
+    stdio: [inputFile ?? "pipe", "pipe", "pipe"],
+  });
   const stdout = child.stdout!;
   let timedOut = false;
   const timer = setTimeout(() => {

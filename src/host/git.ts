@@ -16,6 +16,8 @@ export interface GitOptions {
   readonly config?: GitConfig;
   readonly timeoutMs?: number;
   readonly stdin?: string | Uint8Array;
+  /** Whose rights it has, where the daemon has more. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** How much address space git may have; what it reads may be made to need all there is. */
   readonly maxMemoryBytes?: number;
   readonly encoding?: "utf8" | "latin1";
@@ -98,7 +100,7 @@ export async function git(args: readonly string[], options: GitOptions): Promise
   try {
     const stdin = options.stdin === undefined ? {} : { stdin: options.stdin };
     const encoding = options.encoding ?? "utf8";
-    return await run(argv, { ...rest, ...stdin, encoding, maxOutputBytes: 64 << 20 });
+    return await run(argv, { ...rest, ...stdin, ...options.user, encoding, maxOutputBytes: 64 << 20 });
   } catch (error) {
     throw new AgentBoxError("workspace.failed", `Git could not be started: ${messageOf(error)}.`, {
       hint: "Install git, or use the workspace mode copy.",

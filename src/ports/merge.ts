@@ -5,6 +5,7 @@
  * - Nothing the box made is executed: hooks, filters, drivers and config are off, whatever the work brings along.
  * - `undo` restores exactly what was there, or refuses and says what has changed since.
  */
+import type { HistoryCommit, ReadingPlace } from "./review.ts";
 import type { MergeConflict, MergeMode, MergeRecord } from "../contract/review/merge.ts";
 
 export interface MergeRequest {
@@ -22,6 +23,8 @@ export interface MergeRequest {
   readonly trailers: readonly string[];
   /** `Name <email>` of the agent's work, kept as the author. */
   readonly author?: string | undefined;
+  /** What the work was judged against; when the branch is elsewhere, nothing lands. */
+  readonly judged?: { readonly head: string | undefined } | undefined;
 }
 
 export type MergeOutcome =
@@ -47,6 +50,25 @@ export interface PreparedWork extends AsyncDisposable {
   readonly files: number;
 }
 
+/** Where work would land. */
+export interface MergeTip {
+  /** `Name <email>` of the person. */
+  readonly identity: string;
+  /** The commit, and its tree; absent when there is none yet. */
+  readonly head?: string;
+  readonly tree?: string;
+}
+
+/** What a merge would make, for as long as it is open. */
+export interface MergePreview extends AsyncDisposable {
+  readonly place: ReadingPlace;
+  /** Trees of the branch, now and then. */
+  readonly before: string;
+  readonly after: string;
+  /** In the order in which they follow on each other. */
+  readonly commits: readonly HistoryCommit[];
+}
+
 export interface ExportOptions {
   /** The branch a bundle has, without `refs/heads/`; "agentbox/work" unless told. */
   readonly branch?: string;
@@ -58,6 +80,10 @@ export interface Merges {
   /** Says what `apply` would do, and changes nothing. */
   plan(request: MergeRequest): Promise<MergeOutcome>;
   apply(request: MergeRequest): Promise<MergeOutcome>;
+  /** Undefined where there is no repository; with `onto` another commit takes the place of HEAD. */
+  tip(projectDir: string, onto?: string): Promise<MergeTip | undefined>;
+  /** Changes nothing. Undefined when it would conflict, or bring nothing. */
+  preview(request: MergeRequest, onto?: string): Promise<MergePreview | undefined>;
   /**
    * The commits that a merge onto `onto` would make (the project's own HEAD unless told). Branches, index, files and
    * objects of the project stay as they are, and what it is in the middle of does not matter.

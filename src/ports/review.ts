@@ -29,6 +29,24 @@ export interface ReviewEntry {
   readonly id: string;
 }
 
+/** A commit that would land, with what it follows: a commit or a tree. */
+export interface HistoryCommit {
+  readonly id: string;
+  readonly from: string;
+  /** `Name <email>`. */
+  readonly author: string;
+  readonly message: string;
+  readonly encoding?: string | undefined;
+}
+
+/** Where objects are read, and with whose rights. */
+export interface ReadingPlace {
+  readonly gitDir: string;
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+export type ReviewReader = Pick<ReviewRepository, "changes" | "blob" | "paths" | "entries">;
+
 /** A bundle on its way in; nothing of it counts before it was taken. */
 export interface IncomingBundle {
   readonly file: string;
@@ -75,6 +93,13 @@ export interface ReviewRepository {
     base: ReviewCommit,
     head: ReviewCommit,
   ): Promise<readonly { id: string; author: string; subject: string }[]>;
+  /** Those of them that would land one by one: a merge counts as what it brings to the line it was made on. */
+  history(
+    base: ReviewCommit,
+    head: ReviewCommit,
+  ): Promise<{ readonly commits: readonly HistoryCommit[]; readonly isCut: boolean }>;
+  /** The tree of a commit. */
+  treeOf(commit: ReviewCommit): Promise<string>;
   /** A bundle of one commit as `refs/agentbox/checkpoint`, without what the base holds unless it is to be whole. */
   bundle(commit: ReviewCommit, options?: { readonly isWhole?: boolean }): AsyncIterable<Uint8Array>;
   readonly gitDir: string;
@@ -94,6 +119,8 @@ export interface Reviews {
   }): Promise<ReviewRepository>;
   /** Both at once, to compare two boxes; only for reading, and gone when it is disposed of. */
   between(dir: string, other: string): Promise<ReviewRepository & AsyncDisposable>;
+  /** What a merge would make, for as long as that is there. */
+  reading(place: ReadingPlace): ReviewReader;
   /** Undefined when there is none yet. */
   open(dir: string): Promise<ReviewRepository | undefined>;
 }

@@ -109,7 +109,7 @@ describe.each(users)("a merge, $title", ({ options }) => {
       "many",
       `for n in 1 2; do echo $n > $n.txt; git add -A; ${asAgent} commit -qm "Commit $n"; done; echo rest > rest.txt`,
     );
-    const { code, stderr } = await merge(daemon, "many", "--mode", "commits");
+    const { code, stderr } = await merge(daemon, "many", "--mode", "commits", ...accepting(["commit"]));
     expect(code, stderr).toBe(0);
     const log = (await project.git("log", "--reverse", "--format=%s|%an")).trim().split("\n");
     expect(log.slice(0, 3)).toEqual(["First|Pat Person", "Commit 1|Robo", "Commit 2|Robo"]);
@@ -155,7 +155,7 @@ describe.each(users)("a merge, $title", ({ options }) => {
       project.write("untracked.txt", "mine\n");
       project.write("secret.env", "KEY=1\n");
       const before = await stateOf(project);
-      const { code, stderr } = await merge(daemon, `dirty-${mode}`, "--mode", mode);
+      const { code, stderr } = await merge(daemon, `dirty-${mode}`, "--mode", mode, ...accepting(["commit"]));
       expect(code, stderr).toBe(0);
       const own = ["staged.txt", "unstaged.txt", "both.txt", "untracked.txt", "secret.env"];
       const pick = (tree: Readonly<Record<string, string>>) => own.map((path) => tree[path]);

@@ -12,6 +12,8 @@ import { type Project, codeOf, makeProject, stateOf, worked, working, runIn } fr
 
 const token = "ghp_Canary0123456789abcdefABCDEF";
 const asAgent = "git -c user.name=Robo -c user.email=robo@example.org";
+/** The agent of these tests has a name of its own, which is kept because it is accepted. */
+const foreign = ["--accept-danger", "commit"];
 const repository = "shop/app.git";
 
 const users = isRoot
@@ -32,7 +34,7 @@ describe.each(users)("a push, $title", ({ options }) => {
     box: string,
     ...args: string[]
   ): Promise<ProgramResult & { readonly push: PushRecord | undefined }> => {
-    const result = await daemon.cli(["pr", box, "--unseen", ...args, "--json"]);
+    const result = await daemon.cli(["pr", box, "--unseen", ...foreign, ...args, "--json"]);
     const push = result.code === 0 ? (JSON.parse(result.stdout) as { push: PushRecord }).push : undefined;
     return { ...result, push };
   };
@@ -111,7 +113,7 @@ describe.each(users)("a push, $title", ({ options }) => {
     expect(await stateOf(project)).toEqual(before);
 
     // For people: the address alone on stdout.
-    const shown = await daemon.cli(["pr", "first", "--unseen"]);
+    const shown = await daemon.cli(["pr", "first", "--unseen", ...foreign]);
     expect(shown.stdout.trim()).toBe(push!.url);
   });
 
@@ -126,6 +128,7 @@ describe.each(users)("a push, $title", ({ options }) => {
       "push",
       "alone",
       "--unseen",
+      ...foreign,
       "--mode",
       "commits",
     ]);

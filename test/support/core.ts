@@ -84,6 +84,8 @@ const noMerges: Merges = {
   plan: refuseMerge,
   apply: refuseMerge,
   prepare: refuseMerge,
+  tip: async () => undefined,
+  preview: refuseMerge,
   undo: refuseMerge,
   export: refuseMerge,
 };

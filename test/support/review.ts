@@ -143,8 +143,11 @@ export async function merge(
 export const accepting = (kinds: Iterable<string>): string[] =>
   [...new Set(kinds)].flatMap((kind) => ["--accept-danger", kind]);
 
+const allKinds = ({ dangers, history }: Review): string[] =>
+  [...dangers, ...history.flatMap((commit) => commit.dangers)].map(({ kind }) => kind);
+
 export const acceptingAll = async (daemon: TestDaemon, box: string): Promise<string[]> =>
-  accepting((await reviewOf(daemon, box)).dangers.map(({ kind }) => kind));
+  accepting(allKinds(await reviewOf(daemon, box)));
 
 /** The code of a failed command with --json or without. */
 export const codeOf = ({ stderr, stdout }: ProgramResult): string | undefined =>

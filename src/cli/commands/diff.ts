@@ -4,7 +4,7 @@ import type { Review } from "../../contract/review/review.ts";
 import type { RunCommand } from "../command.ts";
 import { runForeground } from "../../host/foreground.ts";
 import { withProgress } from "../render/progress.ts";
-import { renderDangers, renderReview } from "../render/review.ts";
+import { renderDangers, renderHistory, renderReview } from "../render/review.ts";
 import { LineSplitter } from "../../base/line-splitter.ts";
 import { printable } from "../../base/printable.ts";
 
@@ -26,6 +26,8 @@ export const run: RunCommand = async (context) => {
   }
   const dangers = renderDangers(review.dangers, screen.style);
   if (dangers !== "") screen.note(`${dangers}\n`);
+  const history = renderHistory(review.history, screen.errorStyle);
+  if (history !== "") screen.note(`${history}\n`);
   const to =
     query.against !== undefined
       ? undefined

@@ -12,6 +12,7 @@ const review = (
   from: "base",
   totals: { files: 0, added: 0, deleted: 0 },
   dangers: [],
+  history: [],
   changes: [],
   comments: [],
   checks: [],

@@ -21,6 +21,7 @@ const signs: Record<Change["kind"], string> = {
 export function renderReview(review: Review, style: Style): string {
   const parts = [
     renderDangers(review.dangers, style),
+    renderHistory(review.history, style),
     renderChanges(review, style),
     renderComments(review, style),
     renderChecks(review, style),
@@ -41,6 +42,21 @@ export function renderDangers(dangers: readonly Danger[], style: Style): string 
     printable(why),
   ]);
   return `${head}\n${renderTable(rows, "  ")}`;
+}
+
+/** What the diff of the whole does not have, because a later commit has taken it away again. */
+export function renderHistory(history: Review["history"], style: Style): string {
+  if (history.length === 0) return "";
+  const head = style.bold(style.yellow("In single commits, which land only with --mode commits"));
+  const groups = history.map(({ commit, subject, author, dangers }) => {
+    const rows = dangers.map(({ kind, path, line, why }) => [
+      style.red(kind),
+      `${style.bold(printable(path))}${line === undefined ? "" : `:${line}`}`,
+      printable(why),
+    ]);
+    return `  ${style.bold(commit.slice(0, 12))} ${printable(subject)} ${style.dim(printable(author))}\n${renderTable(rows, "    ")}`;
+  });
+  return [head, ...groups].join("\n");
 }
 
 function renderChanges({ changes, totals, from }: Review, style: Style): string {

@@ -28,6 +28,7 @@ export const DangerKind = z.enum([
   "unreadable",
   /** May run: no rule knows it, and it is not known to do nothing by itself. */
   "unfamiliar",
+  "commit",
 ]);
 export type DangerKind = z.infer<typeof DangerKind>;
 

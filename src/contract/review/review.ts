@@ -6,6 +6,7 @@ import { CheckResult } from "./check.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { ReviewComment } from "./comment.ts";
 import { Danger } from "./danger.ts";
+import { CommitDangers } from "./history.ts";
 
 /** What happened in a box besides its diff. */
 export const SessionSummary = z.object({
@@ -39,6 +40,9 @@ export const Review = z.object({
   checkpoint: Checkpoint.optional().describe("Absent when the box has changed nothing."),
   totals: ChangeTotals,
   dangers: z.array(Danger).describe("First what executes or widens an agent's power."),
+  history: z
+    .array(CommitDangers)
+    .describe("Dangers of single commits, which land only where the agent's own commits do."),
   changes: z.array(Change),
   comments: z.array(ReviewComment),
   checks: z.array(CheckResult).describe("Of exactly this state."),

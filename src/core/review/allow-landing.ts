@@ -4,13 +4,15 @@
  */
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
-import type { DangerKind } from "../../contract/review/danger.ts";
+import type { Danger, DangerKind } from "../../contract/review/danger.ts";
 import type { MergeConflict, MergeMode } from "../../contract/review/merge.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
+import { isOwnAuthor, isPlainMessage } from "./danger/commit-message.ts";
 import { findLook } from "./last-look.ts";
-import { findSubject, readReview } from "./read-review.ts";
+import { type JudgedLanding, commitOf, judgeLanding, projectOf } from "./judge-landing.ts";
+import { type ReviewSubject, findSubject, lookAt } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 
 /** What a person says they have seen. */
@@ -25,6 +27,8 @@ export interface LookedAt {
 }
 
 export interface Landing extends LookedAt {
+  /** The commit that it is to follow; the project's HEAD unless told. */
+  readonly onto?: string | undefined;
   readonly mode: MergeMode;
   readonly message?: string | undefined;
 }
@@ -39,7 +43,7 @@ export async function allowLanding(
   options: Landing,
 ): Promise<MergeRequest> {
   try {
-    return await judgeLanding(core, name, command, options);
+    return await decideLanding(core, name, command, options);
   } catch (error) {
     if (isAgentBoxError(error) && refusals.has(error.code)) {
       const { code, facts } = error;
@@ -53,13 +57,13 @@ export async function allowLanding(
 
 const refusals: ReadonlySet<string> = new Set(["merge.danger", "merge.unseen", "merge.checks"]);
 
-async function judgeLanding(
+async function decideLanding(
   core: Core,
   name: string,
   command: LandingCommand,
   options: Landing,
 ): Promise<MergeRequest> {
-  const review = await readReview(core, name, {});
+  const { review, landing } = await lookAt(core, name, {});
   if (options.digest !== undefined && options.digest !== review.digest)
     throw changedSince(name, options.digest, review.digest);
   if (review.changes.length === 0) throw nothing(name);
@@ -68,18 +72,31 @@ async function judgeLanding(
   const seen = options.digest ?? (await findLook(core, box, options.who))?.digest;
   if (seen === undefined) throw unseen(name, command, review);
   if (seen !== review.digest) throw changedSince(name, seen, review.digest);
-  requireAccepted(name, command, review, options.accept);
+  requireAccepted(name, command, dangersOf(options.mode, review), options.accept);
   if (!options.skipsChecks) requireChecks(name, review);
-  const request = await requestOf(core, name, options);
+  const { request, subject } = await requestOf(core, name, options, landing.person);
   // SECURITY: a checkpoint of the agent's next turn may have come between the two.
-  if (request.commit !== review.digest) throw changedSince(name, review.digest, request.commit);
-  return request;
+  if (request.commit !== commitOf(review.digest)) throw changedSince(name, review.digest, request.commit);
+  if (options.onto !== undefined) {
+    const { changes, dangers } = review;
+    const { box: of, repository, to, checkpoint } = subject;
+    const head = checkpoint?.head;
+    const there = { box: of, repository, to, head, changes, dangers, onto: options.onto };
+    const found = await judgeLanding(core, there);
+    requireAccepted(name, command, dangersOf(options.mode, found), options.accept);
+    return request;
+  }
+  return { ...request, judged: { head: landing.target } };
 }
+
+/** What lands with a mode: single commits only where they stay single. */
+const dangersOf = (mode: MergeMode, { dangers, history }: Pick<JudgedLanding, "dangers" | "history">) =>
+  mode === "commits" ? [...dangers, ...history.flatMap((commit) => commit.dangers)] : dangers;
 
 function requireAccepted(
   name: string,
   command: string,
-  { dangers }: Review,
+  dangers: readonly Danger[],
   accept: readonly DangerKind[],
 ): void {
   const open = [...new Set(dangers.map(({ kind }) => kind))].filter((kind) => !accept.includes(kind));
@@ -109,30 +126,43 @@ function requireChecks(name: string, { requiredChecks, checks }: Review): void {
   );
 }
 
-async function requestOf(core: Core, name: string, { mode, message }: Landing): Promise<MergeRequest> {
-  const { box, repository, to, checkpoint } = await findSubject(core, name, { to: "latest" });
+async function requestOf(
+  core: Core,
+  name: string,
+  { mode, message, accept }: Landing,
+  person: string | undefined,
+): Promise<{ readonly request: MergeRequest; readonly subject: ReviewSubject }> {
+  const subject = await findSubject(core, name, { to: "latest" });
+  const { box, repository, to, checkpoint } = subject;
   const base = await baseOf(core, box, repository);
   const projectDir = requireProject(box);
   const { agent } = box.spec;
   const commits = await repository.commits(base, checkpoint?.head ?? base);
-  return {
+  const isAccepted = accept.includes("commit");
+  const author = commits[0]?.author;
+  // SECURITY: an agent writes any name into its commits; a stranger's comes along only when it was accepted.
+  const isKept = isAccepted || person === undefined || (author !== undefined && isOwnAuthor(author, person));
+  const words = isAccepted ? commits : commits.filter(({ subject: line }) => isPlainMessage(line));
+  const request: MergeRequest = {
     projectDir,
     reviewGitDir: repository.gitDir,
     base,
     commit: to,
     head: checkpoint?.head ?? base,
     mode,
-    message: message ?? messageFor(box, commits),
+    message: message ?? messageFor(box, words),
     trailers: [
       `AgentBox-Box: ${name}`,
       `AgentBox-Agent: ${[agent.name, agent.version].filter(Boolean).join(" ")}`,
     ],
-    ...(commits[0] === undefined ? {} : { author: commits[0].author }),
+    ...(author === undefined || !isKept ? {} : { author }),
   };
+  return { request, subject };
 }
 
-function requireProject({ name, projectDir, spec }: Box): string {
-  const found = projectDir ?? spec.workspace.source;
+function requireProject(box: Box): string {
+  const { name } = box;
+  const found = projectOf(box);
   if (found !== undefined) return found;
   throw new AgentBoxError(
     "review.unavailable",

@@ -1,7 +1,7 @@
 /** The dangers of what differs between two states: of the changes themselves, and of what links make of them. */
 import type { Change, FileMode } from "../../contract/review/change.ts";
 import type { Danger } from "../../contract/review/danger.ts";
-import type { ReviewRepository } from "../../ports/review.ts";
+import type { ReviewReader } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
 import { dangerList } from "./danger/danger-list.ts";
 import { findDangers } from "./danger/find-dangers.ts";
@@ -9,7 +9,7 @@ import { linkedDangers } from "./danger/linked-changes.ts";
 
 /** Where contents are read from, and which tree the changes end in. */
 export interface JudgedState {
-  readonly repository: Pick<ReviewRepository, "blob" | "paths" | "entries">;
+  readonly repository: Pick<ReviewReader, "blob" | "paths" | "entries">;
   readonly to: string;
 }
 
@@ -21,8 +21,10 @@ export async function judgeChanges(
   core: Core,
   { repository, to }: JudgedState,
   changes: readonly Change[],
+  /** All that differs, where `changes` is a part of it: links are judged by the whole. */
+  all: readonly Change[] = changes,
 ): Promise<readonly Danger[]> {
-  if (changes.length === 0) return [];
+  if (all.length === 0) return [];
   const read = async (id: string, mode: FileMode): Promise<string | undefined> => {
     // A submodule names a commit of another repository, which is not here.
     if (zeros.test(id) || mode === "160000") return undefined;
@@ -39,12 +41,12 @@ export async function judgeChanges(
     scan: (text, path) => core.ports.secretScan.scan(text, path),
     paths: () => repository.paths(to),
   });
-  const linked = await linkedDangers({ ...input, entries: () => repository.entries(to) });
+  const linked = await linkedDangers({ ...input, changes: all, entries: () => repository.entries(to) });
   return linked.length === 0 ? dangers : dangerList([...dangers, ...unsaid(linked, dangers)]);
 }
 
 /** Those whose kind is not said of the same path already. */
-function unsaid(more: readonly Danger[], dangers: readonly Danger[]): readonly Danger[] {
+export function unsaid(more: readonly Danger[], dangers: readonly Danger[]): readonly Danger[] {
   const key = ({ kind, path }: Danger): string => `${kind} ${path}`;
   const said = new Set(dangers.map(key));
   return more.filter((danger) => !said.has(key(danger)));

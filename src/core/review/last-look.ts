@@ -8,6 +8,7 @@ import type { Box } from "../../contract/box.ts";
 import type { Look } from "../../contract/review/look.ts";
 import { idOf } from "../access/caller.ts";
 import type { Core } from "../context.ts";
+import { commitOf } from "./judge-landing.ts";
 import { baseOf, checkpointsOf, resolveCheckpoint, reviewOf } from "./review-of.ts";
 
 /** Kept for a box; more people than this do not land the work of one. */
@@ -34,7 +35,7 @@ export async function keepLook(
   const repository = await reviewOf(core, box);
   const base = await baseOf(core, box, repository);
   const known = [base, ...(await checkpointsOf(core, box)).map(({ commit }) => commit)];
-  if (!known.includes(digest)) {
+  if (!known.includes(commitOf(digest))) {
     throw new AgentBoxError("checkpoint.not_found", `The box "${name}" never had the state that was shown.`, {
       hint: `Look at it: agentbox diff ${name}`,
     });
@@ -43,7 +44,7 @@ export async function keepLook(
   return core.locked(`looks:${name}`, async () => {
     const looks = await looksOf(core, box);
     const own = looks.find((look) => look.who === who);
-    if (from.commit !== base && from.commit !== own?.digest) return false;
+    if (from.commit !== base && (own === undefined || from.commit !== commitOf(own.digest))) return false;
     if (own?.digest === digest) return true;
     const { incarnation } = box;
     const slot = own?.slot ?? freeSlot(looks);

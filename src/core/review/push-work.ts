@@ -51,7 +51,8 @@ async function planPush(core: Core, name: string, options: PushOptions): Promise
   const place = await findPlace(core, before, options.remote, settings);
   const message =
     options.title === undefined ? undefined : `${options.title}\n\n${options.body ?? ""}`.trim();
-  const request = await allowLanding(core, name, "pr", { ...options, message });
+  const onto = await beginning(core, before);
+  const request = await allowLanding(core, name, "pr", { ...options, message, onto });
   const box = await core.getBox(name);
   const { secret, ...credential } = await openCredential(core, box, place, {
     settings,

@@ -4,7 +4,9 @@ import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
+import { dangerList } from "./danger/danger-list.ts";
 import { judgeChanges } from "./judge-changes.ts";
+import { type JudgedLanding, digestOf, judgeLanding } from "./judge-landing.ts";
 import { checkpointsOf, resolveCheckpoint, reviewOf } from "./review-of.ts";
 import { summarise } from "./summarise.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
@@ -69,32 +71,51 @@ export async function openSubject(
   return { ...(await findSubject(core, name, query)), [Symbol.asyncDispose]: async () => undefined };
 }
 
-export async function readReview(core: Core, name: string, query: ReviewQuery): Promise<Review> {
+export const readReview = async (core: Core, name: string, query: ReviewQuery): Promise<Review> =>
+  (await lookAt(core, name, query)).review;
+
+/** What a person is shown, and what it was judged against. */
+export interface Looked {
+  readonly review: Review;
+  readonly landing: JudgedLanding;
+}
+
+/** A part, or what another box has not, is not what lands. */
+const landsNowhere: JudgedLanding = { dangers: [], history: [], target: undefined, person: undefined };
+
+export async function lookAt(core: Core, name: string, query: ReviewQuery): Promise<Looked> {
   await using subject = await openSubject(core, name, query);
   const { box, checkpoint } = subject;
   const changes = await subject.repository.changes(subject.from, subject.to);
   const { store } = core.ports;
   const of = { incarnation: box.incarnation };
-  const [dangers, comments, checks, summary] = await Promise.all([
+  const [own, comments, checks, summary] = await Promise.all([
     judgeChanges(core, subject, changes),
     store.listReview("comment", of),
     store.listReview("check", of),
     summarise(core, box),
   ]);
-  return {
+  const isWhole = query.against === undefined && (query.from ?? "base") === "base" && changes.length > 0;
+  const { repository, to } = subject;
+  const landing = isWhole
+    ? await judgeLanding(core, { box, repository, to, head: checkpoint?.head, changes, dangers: own })
+    : landsNowhere;
+  const review: Review = {
     box: name,
     agent: [box.spec.agent.name, box.spec.agent.version].filter(Boolean).join(" "),
     from: query.against ?? query.from ?? "base",
     ...(checkpoint === undefined ? {} : { checkpoint }),
     totals: totalsOf(changes),
-    dangers: [...dangers],
+    dangers: landing.dangers.length === 0 ? [...own] : dangerList([...own, ...landing.dangers]),
+    history: [...landing.history],
     changes: [...changes],
     comments: [...comments],
     checks: checks.filter(({ tree }) => tree === checkpoint?.tree),
     requiredChecks: box.spec.checks.map((check) => check.name),
     summary,
-    digest: checkpoint?.commit ?? subject.to,
+    digest: digestOf(checkpoint?.commit ?? to, landing.dangers),
   };
+  return { review, landing };
 }
 
 const totalsOf = (changes: readonly Change[]): ChangeTotals => ({

@@ -14,6 +14,7 @@ import { bringOver } from "./objects.ts";
 import type { DaemonPlace } from "./person.ts";
 import { planMerge } from "./plan-merge.ts";
 import { prepareWork } from "./prepare-work.ts";
+import { previewWork, readTip } from "./preview-work.ts";
 import { openTarget } from "./target.ts";
 import { undoMerge } from "./undo-merge.ts";
 import { takeBackUnfinished } from "./unfinished-step.ts";
@@ -49,6 +50,8 @@ export function openMerges(options: MergesOptions): Merges {
   return {
     plan: (request) => merge(request, false),
     apply: (request) => merge(request, true),
+    tip: (projectDir, onto) => readTip(projectDir, onto, options),
+    preview: (request, onto) => previewWork(request, onto, options),
     prepare: (request, onto) => prepareWork(request, onto, options),
     undo: (record) => inTurn(record.projectDir, () => undoMerge(record, options)),
     export: (request, format, file, exportOptions = {}) =>

@@ -27,6 +27,9 @@ export async function planMerge(
   nowMs: number,
 ): Promise<Planned> {
   const { mode } = request;
+  // SECURITY: on another commit the same work makes another tree, which nobody has judged.
+  if (request.judged && request.judged.head !== target.head)
+    throw mergeFailed("Your branch has moved while the work was judged; nothing was changed.", "Try again.");
   const branch = mode === "patch" ? undefined : requireBranch(target);
   if (mode === "patch" && target.repository.top === undefined)
     throw mergeFailed("A bare repository has no files to change.", "Merge with the mode squash or commits.");

@@ -50,7 +50,11 @@ const prepared = (room: MergeRoom, commit: string, files: number): PreparedWork 
 });
 
 /** The project may have lost the commit that the box began with; the review still has it. */
-async function tipsOf(room: MergeRoom, request: MergeRequest, onto: string | undefined): Promise<string[]> {
+export async function tipsOf(
+  room: MergeRoom,
+  request: MergeRequest,
+  onto: string | undefined,
+): Promise<string[]> {
   const tips = [request.commit, request.head];
   if (onto === undefined) return tips;
   const isThere = (await room.git(["cat-file", "-e", `${requireObjectId(onto)}^{commit}`])).code === 0;

@@ -4,8 +4,16 @@
  */
 import type { MergeConflict } from "../../contract/review/merge.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
-import { asBytes, readCommitObject, signed, withTrailers, writeCommit } from "./commit-object.ts";
-import { mergeFailed } from "./failure.ts";
+import type { HistoryCommit } from "../../ports/review.ts";
+import {
+  type CommitObject,
+  asBytes,
+  readCommitObject,
+  signed,
+  withTrailers,
+  writeCommit,
+} from "./commit-object.ts";
+import { asText, mergeFailed } from "./failure.ts";
 import type { MergeRoom } from "./room.ts";
 import { formatIdentity } from "./settings.ts";
 import { type MergeTarget, requireObjectId } from "./target.ts";
@@ -13,7 +21,13 @@ import { type ThreeTrees, mergeTrees } from "./three-way.ts";
 
 export type MergeResult =
   | { readonly conflicts: readonly MergeConflict[] }
-  | { readonly before: string; readonly tree: string; readonly commit: string | undefined };
+  | {
+      readonly before: string;
+      readonly tree: string;
+      readonly commit: string | undefined;
+      /** Commits that are new, each on the one before it. */
+      readonly made: readonly HistoryCommit[];
+    };
 
 const maxCommits = 5_000;
 
@@ -28,12 +42,12 @@ export async function makeResult(
   const merged = await merge(room, target, { base, ours: before, theirs });
   if ("conflicts" in merged) return merged;
   const { tree } = merged;
-  if (request.mode === "patch" || tree === before) return { before, tree, commit: undefined };
+  if (request.mode === "patch" || tree === before) return { before, tree, commit: undefined, made: [] };
   const replayed =
     request.mode === "commits" ? await replay(room, target, request, nowMs) : start(target, before);
   if ("conflicts" in replayed) return replayed;
   // Of what was never committed, or belongs to no single commit, one more is made.
-  if (replayed.tree === tree) return { before, tree, commit: replayed.commit };
+  if (replayed.tree === tree) return { before, tree, commit: replayed.commit, made: replayed.made };
   const author = request.author === undefined ? target.settings.identity : parseAuthor(request.author);
   const commit = await writeCommit(room, {
     tree,
@@ -42,15 +56,17 @@ export async function makeResult(
     committer: signed(target.settings.identity, nowMs),
     message: withTrailers(asBytes(request.message), request.trailers),
   });
-  return { before, tree, commit };
+  // This one has words and an author of ours.
+  return { before, tree, commit, made: replayed.made };
 }
 
 interface Replayed {
   readonly commit: string | undefined;
   readonly tree: string;
+  readonly made: readonly HistoryCommit[];
 }
 
-const start = ({ head }: MergeTarget, tree: string): Replayed => ({ commit: head, tree });
+const start = ({ head }: MergeTarget, tree: string): Replayed => ({ commit: head, tree, made: [] });
 
 /** A merge the agent made lands as one commit: its difference to the line of work it was made on. */
 async function replay(
@@ -79,10 +95,18 @@ async function replay(
       committer: signed(target.settings.identity, nowMs),
       message: withTrailers(original.message, request.trailers),
     });
-    current = { commit, tree: merged.tree };
+    current = { commit, tree: merged.tree, made: [...current.made, madeOf(original, commit, current.tree)] };
   }
   return current;
 }
+
+const madeOf = ({ author, message, encoding }: CommitObject, id: string, from: string): HistoryCommit => ({
+  id,
+  from,
+  author: asText(author.replace(/ \d+ [+-]\d+$/, "")),
+  message: asText(message).trimEnd(),
+  encoding,
+});
 
 function merge(room: MergeRoom, { repository: { top } }: MergeTarget, trees: ThreeTrees) {
   return mergeTrees(room, trees, top === undefined ? {} : { GIT_WORK_TREE: top });

@@ -35,6 +35,7 @@ export function openReviews(options: { readonly limits?: Partial<ReviewLimits> }
       );
       return Object.assign(review, { [Symbol.asyncDispose]: () => joined[Symbol.asyncDispose]() });
     },
+    reading: ({ gitDir, user }) => new BareReview(new ReviewGit(gitDir, limits, { user }), "", taking),
     open: async (dir) => {
       const base = await readSmallFile(join(dir, baseRef), 100);
       return base === undefined ? undefined : reviewIn(dir, requireId(base.trim()));

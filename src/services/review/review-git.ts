@@ -38,17 +38,24 @@ export class ReviewGit {
   readonly limits: ReviewLimits;
   readonly #objects: string | undefined;
   readonly #untilMs: number;
+  readonly #user: GitOptions["user"];
 
-  constructor(gitDir: string, limits: ReviewLimits, within?: { objects: string; untilMs: number }) {
+  constructor(
+    gitDir: string,
+    limits: ReviewLimits,
+    within?: { objects?: string; untilMs?: number; user?: GitOptions["user"] },
+  ) {
     this.gitDir = gitDir;
     this.limits = limits;
     this.#objects = within?.objects;
     this.#untilMs = within?.untilMs ?? Number.POSITIVE_INFINITY;
+    this.#user = within?.user;
   }
 
   /** The same repository, with objects in another directory, and one limit of time for everything done there. */
   within(objects: string, timeoutMs: number): ReviewGit {
-    return new ReviewGit(this.gitDir, this.limits, { objects, untilMs: performance.now() + timeoutMs });
+    const untilMs = performance.now() + timeoutMs;
+    return new ReviewGit(this.gitDir, this.limits, { objects, untilMs, user: this.#user });
   }
 
   run(args: readonly string[], options: ReviewGitOptions = {}): Promise<RunResult> {
@@ -88,6 +95,7 @@ export class ReviewGit {
     return {
       gitDir: this.gitDir,
       cwd,
+      user: this.#user,
       // SECURITY: a path is a path, also when it is called ":(exclude)*".
       env: { GIT_LITERAL_PATHSPECS: "1", ...objects, ...env },
       config: { ...config, ...extra },

@@ -6,7 +6,13 @@ import { join } from "node:path";
 import type { KeyedMutex } from "../../base/mutex.ts";
 import { type Change, type ChangeTotals, FileMode } from "../../contract/review/change.ts";
 import { pathKind } from "../../host/files.ts";
-import type { IncomingBundle, ReviewEntry, ReviewRepository, TakenBundle } from "../../ports/review.ts";
+import type {
+  HistoryCommit,
+  IncomingBundle,
+  ReviewEntry,
+  ReviewRepository,
+  TakenBundle,
+} from "../../ports/review.ts";
 import { splitBytes } from "./byte-lines.ts";
 import { listChanges, plainDiff } from "./change-list.ts";
 import { BundleFile } from "./incoming-bundle.ts";
@@ -17,6 +23,14 @@ import { takeBundle } from "./take-bundle.ts";
 /** What a box finds a checkpoint by, in a bundle of ours. */
 const checkpointRef = "refs/agentbox/checkpoint";
 const maxCommits = 10_000;
+/** Judged one by one; more are said to be unjudged. */
+const maxHistory = 500;
+
+/** Git knows it without having it. */
+const emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+} as const;
 
 type Commit = Awaited<ReturnType<ReviewRepository["commits"]>>[number];
 
@@ -126,6 +140,30 @@ export class BareReview implements ReviewRepository {
         const [id = "", author = "", subject = ""] = record.split("\n");
         return { id, author, subject };
       });
+  }
+
+  async history(
+    base: string,
+    head: string,
+  ): Promise<{ readonly commits: readonly HistoryCommit[]; readonly isCut: boolean }> {
+    const form = ["--reverse", "--topo-order", "--first-parent", "--no-show-signature", "--no-mailmap", "-z"];
+    const format = "--format=%H%n%P%n%e%n%an <%ae>%n%B";
+    const range = [requireId(head), `^${requireId(base)}`];
+    const count = await this.#git.text(["rev-list", "--count", "--first-parent", ...range, "--"]);
+    const skipped = Math.max(0, Number(count) - maxHistory);
+    // The oldest ones, because --max-count takes the newest.
+    const args = ["log", ...form, format, `--skip=${skipped}`, ...range, "--"];
+    const records = (await this.#git.text(args)).split("\0").filter((record) => record !== "");
+    const commits = records.map((record) => {
+      const [id = "", parents = "", encoding = "", author = "", ...message] = record.split("\n");
+      const from = parents.split(" ")[0] || emptyTree[formatOf(this.base)];
+      return { id, from, encoding, author, message: message.join("\n").trimEnd() };
+    });
+    return { commits, isCut: skipped > 0 };
+  }
+
+  async treeOf(commit: string): Promise<string> {
+    return (await this.#git.text(["rev-parse", "--verify", `${requireId(commit)}^{tree}`])).trim();
   }
 
   /** Written by ourselves, because git puts only references into a bundle, and this is not worth making one. */

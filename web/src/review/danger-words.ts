@@ -24,6 +24,7 @@ export const dangerWords = {
   code_directive: "Source that gives tools orders",
   unreadable: "Code that nobody can read",
   unfamiliar: "Unfamiliar files that may run",
+  commit: "What commits say",
 } as const satisfies Record<DangerKind, string>;
 
 /** Kinds in the order they come, each with its dangers. */

@@ -11,6 +11,7 @@ import { ErrorNote, Note } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { missingChecks } from "./checks.tsx";
+import { CommitDangersList } from "./commit-dangers.tsx";
 
 export interface LandingProps {
   review: Review;
@@ -43,13 +44,16 @@ export function MergeDialog({
   const [mode, setMode] = useState<MergeMode>("squash");
   const [message, setMessage] = useState("");
   const [skipsChecks, setSkipsChecks] = useState(false);
+  const [isHistorySeen, setHistorySeen] = useState(false);
   const missing = missingChecks(review);
+  const history = mode === "commits" ? review.history : [];
+  const kinds = history.flatMap((commit) => commit.dangers.map(({ kind }) => kind));
   const merge = useAction(
     () =>
       client
         .mergeWork(review.box, {
           mode,
-          accept: [...accepted],
+          accept: [...new Set([...accepted, ...(isHistorySeen ? kinds : [])])],
           digest: review.digest,
           skipsChecks,
           ...(message.trim() === "" ? {} : { message }),
@@ -71,7 +75,7 @@ export function MergeDialog({
           <Button
             kind="primary"
             isBusy={merge.isBusy}
-            disabled={missing.length > 0 && !skipsChecks}
+            disabled={(missing.length > 0 && !skipsChecks) || (history.length > 0 && !isHistorySeen)}
             onClick={() => merge.run()}
           >
             Merge
@@ -91,6 +95,9 @@ export function MergeDialog({
             ))}
           </Select>
         </Field>
+        {history.length === 0 ? null : (
+          <CommitDangersList history={history} isSeen={isHistorySeen} onSeen={setHistorySeen} />
+        )}
         {mode === "squash" ? (
           <Field label="Message" hint="Without one: the agent's own words, or its task.">
             <TextArea

@@ -27,6 +27,7 @@ const order: readonly DangerKind[] = [
   "unfamiliar",
   "secret",
   "large_binary",
+  "commit",
 ];
 
 const rank = new Map([...order, ...DangerKind.options].map((kind) => [kind, order.indexOf(kind)]));

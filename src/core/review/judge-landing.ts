@@ -1,0 +1,108 @@
+/**
+ * What would land, as far as it is not what the box has: the person may have renamed a file meanwhile, and the work then
+ * lands at the new name. So the tree and the commits that a merge would make are judged, and not only the box's own.
+ */
+import { createHash } from "node:crypto";
+import type { Box } from "../../contract/box.ts";
+import type { Change } from "../../contract/review/change.ts";
+import type { Danger } from "../../contract/review/danger.ts";
+import type { CommitDangers } from "../../contract/review/history.ts";
+import type { MergePreview, MergeRequest } from "../../ports/merge.ts";
+import type { ReviewRepository } from "../../ports/review.ts";
+import type { Core } from "../context.ts";
+import { judgeChanges, unsaid } from "./judge-changes.ts";
+import { type History, judgeHistory } from "./judge-history.ts";
+import { baseOf } from "./review-of.ts";
+
+export interface LandingSubject {
+  readonly box: Box;
+  readonly repository: ReviewRepository;
+  readonly to: string;
+  readonly head: string | undefined;
+  readonly changes: readonly Change[];
+  readonly dangers: readonly Danger[];
+  /** What the work is to follow; the project's HEAD unless told. */
+  readonly onto?: string | undefined;
+}
+
+export interface JudgedLanding {
+  /** Those that the box's own tree does not have. */
+  readonly dangers: readonly Danger[];
+  readonly history: readonly CommitDangers[];
+  /** The commit that it was judged against; undefined when there is none, or no repository. */
+  readonly target: string | undefined;
+  /** `Name <email>` of whoever it lands for. */
+  readonly person: string | undefined;
+}
+
+export const projectOf = ({ projectDir, spec }: Box): string | undefined =>
+  projectDir ?? spec.workspace.source;
+
+export async function judgeLanding(core: Core, subject: LandingSubject): Promise<JudgedLanding> {
+  const { box, repository, changes, to } = subject;
+  const base = await baseOf(core, box, repository);
+  const head = subject.head ?? base;
+  const projectDir = projectOf(box);
+  const tip = projectDir === undefined ? undefined : await core.ports.merges.tip(projectDir, subject.onto);
+  const person = tip?.identity;
+  const known = { changes, person };
+  if (projectDir !== undefined && tip && tip.tree !== (await repository.treeOf(base))) {
+    const request = { projectDir, reviewGitDir: repository.gitDir, base, commit: to, head };
+    await using preview = await previewOf(core, request, tip.head);
+    if (preview) return { ...(await judgePreview(core, subject, preview, person)), target: tip.head, person };
+  }
+  const history = await judgeHistory(core, repository, await repository.history(base, head), known);
+  return { dangers: [], history, target: tip?.head, person };
+}
+
+/** With the agent's commits one by one, or as one where these do not go together with the person's. */
+async function previewOf(
+  core: Core,
+  request: Pick<MergeRequest, "projectDir" | "reviewGitDir" | "base" | "commit" | "head">,
+  onto: string | undefined,
+): Promise<MergePreview | undefined> {
+  const whole = { ...request, message: "Preview", trailers: [] };
+  return (
+    (await core.ports.merges.preview({ ...whole, mode: "commits" }, onto)) ??
+    (await core.ports.merges.preview({ ...whole, mode: "squash" }, onto))
+  );
+}
+
+async function judgePreview(
+  core: Core,
+  { changes: own, dangers: said }: LandingSubject,
+  { place, before, after, commits }: MergePreview,
+  person: string | undefined,
+): Promise<Pick<JudgedLanding, "dangers" | "history">> {
+  const reader = core.ports.reviews.reading(place);
+  const changes = await reader.changes(before, after);
+  const key = (change: Change): string =>
+    [
+      change.kind,
+      change.oldMode,
+      change.newMode,
+      change.oldId,
+      change.newId,
+      change.oldPath,
+      change.path,
+    ].join(" ");
+  const known = new Set(own.map(key));
+  const others = changes.filter((change) => !known.has(key(change)));
+  const found = await judgeChanges(core, { repository: reader, to: after }, others, changes);
+  const history: History = { commits, isCut: false };
+  return {
+    dangers: unsaid(found, said).map((danger) => ({
+      ...danger,
+      why: `As it would land in your branch: ${danger.why}`,
+    })),
+    history: await judgeHistory(core, reader, history, { changes: [...own, ...changes], person }),
+  };
+}
+
+/** Names a state: the checkpoint, and what is dangerous about it in this branch alone. */
+export const digestOf = (commit: string, dangers: readonly Danger[]): string =>
+  dangers.length === 0
+    ? commit
+    : `${commit}+${createHash("sha256").update(JSON.stringify(dangers)).digest("hex").slice(0, 16)}`;
+
+export const commitOf = (digest: string): string => digest.split("+", 1)[0]!;

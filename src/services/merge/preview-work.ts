@@ -1,0 +1,60 @@
+/**
+ * What a merge would make, for whoever judges it before it lands. It exists in a room of its own, which goes when it has
+ * been read; the project keeps everything as it is, and what it is in the middle of does not matter.
+ */
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import type { MergePreview, MergeRequest, MergeTip } from "../../ports/merge.ts";
+import { guardedGit } from "./guarded-git.ts";
+import { bringIn } from "./objects.ts";
+import type { DaemonPlace } from "./person.ts";
+import { tipsOf } from "./prepare-work.ts";
+import { makeResult } from "./result.ts";
+import { readTarget, referenceOptions, requireObjectId } from "./target.ts";
+import { openRoomFor } from "./worktree-room.ts";
+
+/** Undefined where there is no repository that could be merged into. */
+export async function readTip(
+  projectDir: string,
+  onto: string | undefined,
+  daemon: DaemonPlace,
+): Promise<MergeTip | undefined> {
+  const target = await readTarget(projectDir, daemon).catch(() => undefined);
+  if (target === undefined) return undefined;
+  const head = onto === undefined ? target.head : requireObjectId(onto);
+  const { identity } = target.settings;
+  if (head === undefined) return { identity };
+  const args = ["rev-parse", "--verify", "--end-of-options", `${head}^{tree}`];
+  const { code, stdout } = await guardedGit(args, referenceOptions(target));
+  return { identity, head, ...(code === 0 ? { tree: stdout.trim() } : {}) };
+}
+
+/** Undefined when it conflicts, or changes nothing. */
+export async function previewWork(
+  request: MergeRequest,
+  onto: string | undefined,
+  options: DaemonPlace & { readonly clock: Clock },
+): Promise<MergePreview | undefined> {
+  const found = await readTarget(request.projectDir, options);
+  const target = { ...found, head: onto === undefined ? found.head : requireObjectId(onto) };
+  const room = await openRoomFor(target, options);
+  let isKept = false;
+  try {
+    await room.copyIn(join(target.repository.commonDir, "shallow"), "shallow");
+    const tips = await tipsOf(room, request, onto);
+    await bringIn(room, request.reviewGitDir, { base: request.base, tips });
+    const result = await makeResult(room, target, request, options.clock.nowMs());
+    if ("conflicts" in result || result.tree === result.before) return undefined;
+    isKept = true;
+    const { user } = target.person;
+    return {
+      place: { gitDir: room.gitDir, ...(user === undefined ? {} : { user }) },
+      before: result.before,
+      after: result.tree,
+      commits: result.made,
+      [Symbol.asyncDispose]: () => room[Symbol.asyncDispose](),
+    };
+  } finally {
+    if (!isKept) await room[Symbol.asyncDispose]();
+  }
+}
