@@ -16,7 +16,7 @@ import {
 } from "../support/review.ts";
 import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
 
-const key = "ghp_" + "q7Zt2LmX9vKcR4bN8sWd1hGf6yJp3aQe5uTi";
+const key = ["ghp", "q7Zt2LmX9vKcR4bN8sWd1hGf6yJp3aQe5uTi"].join("_");
 const asOther = "git -c user.name='Lena Other' -c user.email=lena@other.test";
 const text = (word: string) => Array.from({ length: 20 }, (_, at) => `${word} ${at}\n`).join("");
 
