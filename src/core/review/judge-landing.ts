@@ -3,11 +3,13 @@
  * lands at the new name. So the tree and the commits that a merge would make are judged, and not only the box's own.
  */
 import { createHash } from "node:crypto";
+import { messageOf } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Change } from "../../contract/review/change.ts";
 import type { Danger } from "../../contract/review/danger.ts";
 import type { CommitDangers } from "../../contract/review/history.ts";
-import type { MergePreview, MergeRequest } from "../../ports/merge.ts";
+import type { MergePreview, MergeRequest, MergeTip } from "../../ports/merge.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
 import { judgeChanges, unsaid } from "./judge-changes.ts";
@@ -48,17 +50,35 @@ export async function judgeLanding(core: Core, subject: LandingSubject): Promise
   const known = { changes, person };
   if (projectDir !== undefined && tip && tip.tree !== (await repository.treeOf(base))) {
     const request = { projectDir, reviewGitDir: repository.gitDir, base, commit: to, head };
-    await using preview = await previewOf(core, request, tip.head);
-    if (preview) return { ...(await judgePreview(core, subject, preview, person)), target: tip.head, person };
+    const judged = await judgeThere(core, subject, { request, tip });
+    if (judged) return { ...judged, target: tip.head, person };
   }
   const history = await judgeHistory(core, repository, await repository.history(base, head), known);
   return { dangers: [], history, target: tip?.head, person };
 }
 
+/** Undefined when nothing would land. */
+async function judgeThere(
+  core: Core,
+  subject: LandingSubject,
+  { request, tip }: { readonly request: WorkRequest; readonly tip: MergeTip },
+): Promise<Pick<JudgedLanding, "dangers" | "history"> | undefined> {
+  try {
+    await using preview = await previewOf(core, request, tip.head);
+    return preview && (await judgePreview(core, subject, preview, tip.identity));
+  } catch (error) {
+    // SECURITY: said, because silence would read as "the same as in the box". A merge would meet the same and fail.
+    const why = `What would land in your branch could not be judged: ${printable(messageOf(error)).slice(0, 300)}`;
+    return { dangers: [{ kind: "unfamiliar", path: ".", why }], history: [] };
+  }
+}
+
+type WorkRequest = Pick<MergeRequest, "projectDir" | "reviewGitDir" | "base" | "commit" | "head">;
+
 /** With the agent's commits one by one, or as one where these do not go together with the person's. */
 async function previewOf(
   core: Core,
-  request: Pick<MergeRequest, "projectDir" | "reviewGitDir" | "base" | "commit" | "head">,
+  request: WorkRequest,
   onto: string | undefined,
 ): Promise<MergePreview | undefined> {
   const whole = { ...request, message: "Preview", trailers: [] };

@@ -55,7 +55,8 @@ export const asBytes = (text: string): string => Buffer.from(text, "utf8").toStr
 
 /** Trailers are one block at the end; a message that has such a block already gets them there. */
 export function withTrailers(message: string, trailers: readonly string[]): string {
-  const text = message.replaceAll("\0", "").trimEnd();
+  // SECURITY: git shows a message as far as its first zero byte, so that is what was judged.
+  const text = message.split("\0", 1)[0]!.trimEnd();
   const lines = trailers.map((line) => asBytes(line.replaceAll(/[\u0000-\u001f]+/g, " ").trim()));
   if (lines.length === 0) return `${text}\n`;
   const last = text.split("\n\n").slice(1).at(-1) ?? "";

@@ -9,7 +9,7 @@ import type { Step } from "./landing.ts";
 import { bringIn } from "./objects.ts";
 import { makeResult } from "./result.ts";
 import type { MergeRoom } from "./room.ts";
-import { type MergeTarget, nothingId, requireBranch } from "./target.ts";
+import { type MergeTarget, nothingId, requireBranch, requireJudged } from "./target.ts";
 import { findUnfiltered } from "./unfiltered.ts";
 import { type TreeStep, findRefusal } from "./worktree-step.ts";
 
@@ -27,9 +27,7 @@ export async function planMerge(
   nowMs: number,
 ): Promise<Planned> {
   const { mode } = request;
-  // SECURITY: on another commit the same work makes another tree, which nobody has judged.
-  if (request.judged && request.judged.head !== target.head)
-    throw mergeFailed("Your branch has moved while the work was judged; nothing was changed.", "Try again.");
+  if (request.judged) requireJudged(request.judged, target);
   const branch = mode === "patch" ? undefined : requireBranch(target);
   if (mode === "patch" && target.repository.top === undefined)
     throw mergeFailed("A bare repository has no files to change.", "Merge with the mode squash or commits.");

@@ -10,7 +10,7 @@ import { bringIn } from "./objects.ts";
 import type { DaemonPlace } from "./person.ts";
 import { makeResult } from "./result.ts";
 import type { MergeRoom } from "./room.ts";
-import { readTarget, requireObjectId } from "./target.ts";
+import { readTarget, requireJudged, requireObjectId } from "./target.ts";
 import { openRoomFor } from "./worktree-room.ts";
 
 export async function prepareWork(
@@ -19,6 +19,7 @@ export async function prepareWork(
   options: DaemonPlace & { readonly clock: Clock },
 ): ReturnType<Merges["prepare"]> {
   const found = await readTarget(request.projectDir, options);
+  if (request.judged && onto === undefined) requireJudged(request.judged, found);
   const target = { ...found, head: onto === undefined ? found.head : requireObjectId(onto) };
   const room = await openRoomFor(target, options);
   let isKept = false;

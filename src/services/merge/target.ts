@@ -90,6 +90,12 @@ export function requireBranch({ branch, repository }: MergeTarget): string {
   );
 }
 
+/** SECURITY: on another commit the same work makes another tree, which nobody has judged. */
+export function requireJudged(judged: { readonly head: string | undefined }, { head }: MergeTarget): void {
+  if (judged.head === head) return;
+  throw mergeFailed("Your branch has moved while the work was judged; nothing was changed.", "Try again.");
+}
+
 const isObjectId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 
 /** SECURITY: an id becomes an argument of git, where a text could be an option or a range. */
