@@ -77,8 +77,22 @@ function csi(random: Random): string {
   return introduce(random, "[") + prefix + params + intermediates + final;
 }
 
+/** What was found to act on a terminal, as it was found; a fuzzer changes each of them, too. */
+export const knownAttacks: readonly string[] = [
+  `${esc}\n]52;c;${stolen}\u0007`,
+  `${esc}\u0008]5\r2;c;${stolen}${esc}\\`,
+  `\u009d52;c;${stolen}\u009c`,
+  `\u00c2\u009d52;c;${stolen}\u00c2\u009c`,
+  `${esc}]0;owned\u0007${esc}[21t`,
+  `${esc}]1337;File=:${stolen}\u0007`,
+  `${esc}[8;10;10t${esc}[5i`,
+  `${esc}P$q"p${esc}\\${esc}P+q544e${esc}\\`,
+  `${esc}c`,
+];
+
 const sequence = (random: Random): string =>
   pick(random, [
+    () => pick(random, knownAttacks),
     () => pick(random, words),
     () => c0(random),
     () => csi(random),
