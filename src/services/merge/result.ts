@@ -54,7 +54,8 @@ export async function makeResult(
     parents: replayed.commit === undefined ? [] : [replayed.commit],
     author: signed(author, nowMs),
     committer: signed(target.settings.identity, nowMs),
-    message: withTrailers(asBytes(request.message), request.trailers),
+    // Git shows no message beyond a zero byte, and all of this one is meant.
+    message: withTrailers(asBytes(request.message.replaceAll("\0", "")), request.trailers),
   });
   // This one has words and an author of ours.
   return { before, tree, commit, made: replayed.made };
