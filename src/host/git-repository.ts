@@ -2,8 +2,8 @@
  * Finds the repository a host directory belongs to, without running git and without believing what the directory
  * says about other places.
  */
-import { lstat, readFile, realpath } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { lstat, readFile, readdir, realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { AgentBoxError } from "../base/errors.ts";
 import { pathKind } from "./files.ts";
 import { git } from "./git.ts";
@@ -37,8 +37,10 @@ export async function findRepository(directory: string): Promise<HostRepository 
     if (
       trusted.has((await lstat(join(current, "HEAD")).catch(() => undefined))?.uid) &&
       (await isBare(current))
-    )
+    ) {
+      await requireOwnParts(current, current);
       return { top: undefined, gitDir: current, commonDir: current };
+    }
     if (current === dirname(current)) return undefined;
   }
 }
@@ -58,21 +60,44 @@ async function openRepository(top: string, isFile: boolean): Promise<HostReposit
     const pointer = /^gitdir: (.+)\n?$/.exec(await readFile(dotGit, "utf8"))?.[1];
     const gitDir = pointer && (await realpath(resolve(top, pointer)).catch(() => undefined));
     if (gitDir && (await pointsBack(gitDir, top))) {
-      const common = await readFile(join(gitDir, "commondir"), "utf8").catch(() => ".");
-      return { top, gitDir, commonDir: resolve(gitDir, common.trim()) };
+      const commonDir = await commonDirOf(gitDir, top);
+      await requireOwnParts(commonDir, top);
+      return { top, gitDir, commonDir };
     }
     throw sourceInvalid(top, "names a repository elsewhere that does not name it in return");
   }
   if ((await pathKind(dotGit)) !== "dir")
     throw sourceInvalid(top, "has a .git that is neither a directory nor a file");
   if ((await pathKind(join(dotGit, "HEAD"))) === undefined) return undefined;
-  for (const part of ["objects", "refs"]) {
-    if ((await pathKind(join(dotGit, part))) !== "dir")
-      throw sourceInvalid(top, `keeps its git ${part} elsewhere`);
-  }
+  await requireOwnParts(dotGit, top);
   if (await pathKind(join(dotGit, "commondir"))) throw sourceInvalid(top, "keeps its git objects elsewhere");
   return { top, gitDir: dotGit, commonDir: dotGit };
 }
+
+/** SECURITY: only a worktree has one, and lies in it; any directory can hold a file that names another repository. */
+async function commonDirOf(gitDir: string, top: string): Promise<string> {
+  const text = await readFile(join(gitDir, "commondir"), "utf8").catch(() => undefined);
+  if (text === undefined) return gitDir;
+  const commonDir = await realpath(resolve(gitDir, text.trim())).catch(() => "");
+  if (gitDir === join(commonDir, "worktrees", basename(gitDir))) return commonDir;
+  throw sourceInvalid(top, "takes its git objects from a repository that does not name it");
+}
+
+/** SECURITY: through a link in here a directory from the internet would give the box another repository's history. */
+async function requireOwnParts(commonDir: string, top: string): Promise<void> {
+  const lies = (what: string) => sourceInvalid(top, `keeps its git ${what} elsewhere`);
+  for (const part of ["objects", "refs"])
+    if ((await pathKind(join(commonDir, part))) !== "dir") throw lies(part);
+  if (![undefined, "file"].includes(await pathKind(join(commonDir, "packed-refs")))) throw lies("refs");
+  for (const part of ["refs", "reftable"]) {
+    const kind = await pathKind(join(commonDir, part));
+    if (kind === undefined) continue;
+    const entries = kind === "dir" ? await readdir(join(commonDir, part), deep) : undefined;
+    if (entries?.some((entry) => entry.isSymbolicLink()) !== false) throw lies("refs");
+  }
+}
+
+const deep = { recursive: true, withFileTypes: true } as const;
 
 /** A worktree is named in the repository's `gitdir` file, a submodule in its `core.worktree`. */
 async function pointsBack(gitDir: string, top: string): Promise<boolean> {

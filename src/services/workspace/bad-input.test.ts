@@ -195,6 +195,52 @@ describe("a .git that is not what it should be", () => {
     await expect(prepare()).rejects.toMatchObject({ code: "workspace.failed" });
   });
 
+  const downloads: Readonly<Record<string, (dotGit: string, own: string) => Promise<void>>> = {
+    "takes the rest from another repository": async (dotGit, own) => {
+      await writeFile(join(dotGit, "../.git"), "gitdir: store\n");
+      await writeFile(join(dotGit, "gitdir"), "../.git\n");
+      await writeFile(join(dotGit, "commondir"), `${own}\n`);
+    },
+    "is a pointer to a directory of links": async (dotGit, own) => {
+      await writeFile(join(dotGit, "../.git"), "gitdir: store\n");
+      await writeFile(join(dotGit, "config"), "[core]\n\tworktree = ..\n");
+      for (const part of ["objects", "refs"]) await symlink(join(own, part), join(dotGit, part));
+    },
+    "has a list of branches elsewhere": async (dotGit, own) => {
+      ground.plain(["pack-refs", "--all"]);
+      await makeParts(dotGit, own);
+      await symlink(join(own, "packed-refs"), join(dotGit, "packed-refs"));
+    },
+    "has a branch elsewhere": async (dotGit, own) => {
+      await makeParts(dotGit, own);
+      await symlink(join(own, "refs/heads/main"), join(dotGit, "refs/heads/main"));
+    },
+    "has branches elsewhere": async (dotGit, own) => {
+      await makeParts(dotGit, own);
+      await rm(join(dotGit, "refs/heads"), { recursive: true });
+      await symlink(join(own, "refs/heads"), join(dotGit, "refs/heads"));
+    },
+  };
+  const makeParts = async (dotGit: string, own: string) => {
+    await mkdir(join(dotGit, "refs/heads"), { recursive: true });
+    await mkdir(join(dotGit, "objects/info"), { recursive: true });
+    await writeFile(join(dotGit, "objects/info/alternates"), `${own}/objects\n`);
+  };
+
+  it.each(Object.keys(downloads))("is refused where it %s", async (kind) => {
+    const { source, dir, plain, prepare } = ground;
+    const download = join(dir, "download");
+    // A directory from the internet, which can name the person's other repository.
+    const dotGit = join(download, kind.includes("elsewhere") ? ".git" : "store");
+    await mkdir(dotGit, { recursive: true });
+    await writeFile(join(dotGit, "HEAD"), "ref: refs/heads/main\n");
+    await writeFile(join(dotGit, "config"), "[core]\n\trepositoryformatversion = 0\n");
+    await downloads[kind]!(dotGit, join(source, ".git"));
+    // The control: plain git shows the other repository's history.
+    expect(plain(["log", "--format=%s"], { cwd: download }).trim()).toBe("first");
+    await expect(prepare({ source: download })).rejects.toMatchObject({ code: "workspace.source_invalid" });
+  });
+
   it("is refused when a pack is damaged where the files are", async () => {
     const { source, plain, prepare } = ground;
     plain(["gc", "-q"]);
