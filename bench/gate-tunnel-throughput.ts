@@ -1,6 +1,7 @@
 // MB/s of one download that is passed through unread, from a program in a box (program, boxd, link, gate, server) against
 // the same program outside through Squid (program, Squid, server): over TLS as programs download, and over plain TCP,
 // where nothing but the way itself costs anything. Median of 5, in turns.
+import { omitUndefined } from "../src/base/omit-undefined.ts";
 import { type Bench, alternateValues, compare } from "./support/bench.ts";
 import { type LoadSpec, boxProxy, names, onGateGround, ports } from "./support/gate-ground.ts";
 import { startSquid } from "./support/squid.ts";
@@ -19,7 +20,7 @@ const bench: Bench = {
       const plain: LoadSpec = { kind: "download", host: names.tunnelled, port: ports.plain, bytes };
       const secure: LoadSpec = { ...plain, port: ports.https, tls: true };
       const measure = async (kind: string, spec: LoadSpec, proxy?: string) => {
-        const inBox = { ...spec, ca: ground.authorityInBox, ...(proxy === undefined ? {} : { proxy }) };
+        const inBox = { ...spec, ca: ground.authorityInBox, ...omitUndefined({ proxy }) };
         const rates = await alternateValues(
           rounds,
           async () => (await ground.inBox(inBox)).rate,

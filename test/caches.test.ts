@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { omitUndefined } from "../src/base/omit-undefined.ts";
 import type { Core } from "../src/core/context.ts";
 import { clearCache } from "../src/core/caches/clear-cache.ts";
 import { saveCache } from "../src/core/caches/save-cache.ts";
@@ -27,8 +28,8 @@ const markOf = (box: string): string => join(core.ports.storage.dirs(box).home, 
 async function make(name: string, project: string | undefined, cache?: "box" | "project"): Promise<void> {
   const projectDir = project && join(host.dir, project);
   if (projectDir) await mkdir(projectDir, { recursive: true });
-  const workspace = { mode: "empty", ...(cache === undefined ? {} : { cache }) };
-  await createOn(core, { name, flags: { workspace }, ...(projectDir ? { projectDir } : {}) });
+  const workspace = { mode: "empty", ...omitUndefined({ cache }) };
+  await createOn(core, { name, flags: { workspace }, ...omitUndefined({ projectDir }) });
 }
 
 async function fetchInto(box: string, text: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { omitUndefined } from "../src/base/omit-undefined.ts";
 import { renderCompose } from "../src/cli/render/compose.ts";
 import { dockerRunOptions, renderDockerRun } from "../src/contract/docker-run.ts";
 import type { Box, SecurityException } from "../src/contract/box.ts";
@@ -37,7 +38,7 @@ interface Asked {
 function made(asked: Asked): { body: ContainerBody; box: PortableContainer; granted: Granted } {
   const { exceptions = [], mounts = [], env = {}, memoryBytes } = asked;
   const dirs = { runtime: "/srv/b/r", link: "/srv/b/l", home: "/srv/b/h", workspace: "/srv/b/w" };
-  const resources = { required: [], ...(memoryBytes === undefined ? {} : { memoryBytes }), pids: 4_096 };
+  const resources = { required: [], ...omitUndefined({ memoryBytes }), pids: 4_096 };
   const runtimeBox: RuntimeBox = {
     name: "shop",
     owner: { uid: 200_001, gid: 200_001 },

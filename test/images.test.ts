@@ -2,6 +2,7 @@ import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AgentBoxError } from "../src/base/errors.ts";
+import { omitUndefined } from "../src/base/omit-undefined.ts";
 import type { ImageInfo } from "../src/contract/image.ts";
 import type { Core } from "../src/core/context.ts";
 import { buildImage } from "../src/core/images/build-image.ts";
@@ -35,7 +36,7 @@ const memoryImages: Images = {
       agent: recipe.agent.name,
       base: recipe.base ?? "debian",
       packages: [...recipe.packages],
-      ...(recipe.projectDir === undefined ? {} : { projectDir: recipe.projectDir }),
+      ...omitUndefined({ projectDir: recipe.projectDir }),
       bytes: 1,
       layers: [],
       warnings: [...recipe.warnings],

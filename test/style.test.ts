@@ -11,6 +11,9 @@ const maxLines = 400;
 
 /** Where code goes that has no home yet, and where rot starts. */
 const homelessName = /(^|[-_.])(utils?|helpers?|managers?|common|misc)([-_.]|$)/;
+/** `...(x === undefined ? {} : { x })`, which `omitUndefined({ x })` of src/base says in one way. */
+const handWrittenOmission =
+  /\.\.\.\(\s*([\w.#[\]]+) === undefined\s*\?\s*\{\}\s*:\s*\{\s*(?:\w+:\s*)?\1\s*,?\s*\}\s*\)/;
 const hasHeader = (text: string) => /^(#!.*\n)?\s*(\/\*\*|\/\/)/.test(text);
 
 describe("style of the sources", () => {
@@ -25,6 +28,19 @@ describe("style of the sources", () => {
   it(`no file is longer than ${maxLines} lines`, () => {
     const long = sources.map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }));
     expect(long.filter(({ lines }) => lines > maxLines)).toEqual([]);
+  });
+
+  it("fields without a value are left out by omitUndefined alone", () => {
+    const isHandWritten = (text: string) => handWrittenOmission.test(text.replaceAll("?.", "."));
+    const planted = ["{ x }", "{ y: x }", "{\n  x,\n}"].map(
+      (field) => `{ ...(x === undefined ? {} : ${field}) }`,
+    );
+    expect(planted.filter(isHandWritten)).toEqual(planted);
+    expect(isHandWritten("{ ...(a?.b === undefined ? {} : { b: a.b }) }")).toBe(true);
+    expect(isHandWritten("{ ...(x === undefined ? {} : { x: parse(x) }) }")).toBe(false);
+    const all = [...sources, ...readSources("test"), ...readSources("bench")];
+    const own = all.filter(({ path }) => path !== "test/style.test.ts");
+    expect(own.filter(({ text }) => isHandWritten(text)).map(({ path }) => path)).toEqual([]);
   });
 
   it("ports, services and drivers say in a header what they guarantee", () => {

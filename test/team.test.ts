@@ -1,5 +1,6 @@
 /** People of a team on a core without edges: how long they stay, and what their boxes may be. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { omitUndefined } from "../src/base/omit-undefined.ts";
 import { CreateBox } from "../src/contract/api/schemas.ts";
 import { personId } from "../src/core/team/persons.ts";
 import { boxPerson } from "../src/core/team/members.ts";
@@ -37,7 +38,7 @@ beforeEach(async () => {
       url: "https://id.example.org/auth",
       checks: { issuer, redirectUri, state: "s", nonce: "n", verifier: "v" },
     }),
-    finish: async () => ({ claims, ...(refreshToken === undefined ? {} : { refreshToken }) }),
+    finish: async () => ({ claims, ...omitUndefined({ refreshToken }) }),
     recheck: async () => answer,
     readLogoutNotice: async () => ({ issuer, subject: "ana" }),
   };

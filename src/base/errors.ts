@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes, isErrorCode } from "./error-codes.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 
 export interface ErrorDetails {
   /** One sentence that says what to do. */
@@ -46,8 +47,7 @@ export class AgentBoxError extends Error {
     return {
       code: this.code,
       message: this.message,
-      ...(this.hint === undefined ? {} : { hint: this.hint }),
-      ...(this.facts === undefined ? {} : { facts: this.facts }),
+      ...omitUndefined({ hint: this.hint, facts: this.facts }),
     };
   }
 

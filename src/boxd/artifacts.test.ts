@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { Artifact, BoxdConfig } from "../contract/link/messages.ts";
 import { findMissing } from "./artifacts.ts";
 
@@ -22,7 +23,7 @@ const program = (path: string, searchPath?: string): Artifact => ({
   what: "a program",
   path,
   kind: "program",
-  ...(searchPath === undefined ? {} : { searchPath }),
+  ...omitUndefined({ searchPath }),
 });
 
 const missing = (...artifacts: Artifact[]): string[] =>

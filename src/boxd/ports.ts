@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { Connection } from "./connection.ts";
 
 const maxPorts = 512;
@@ -27,7 +28,7 @@ export function listeningPorts(proc = "/proc"): readonly ListeningPort[] {
   return foreign
     .map(({ port, address, inode }) => {
       const program = programs.get(inode);
-      return { port, address, ...(program === undefined ? {} : { program }) };
+      return { port, address, ...omitUndefined({ program }) };
     })
     .sort((a, b) => a.port - b.port);
 }

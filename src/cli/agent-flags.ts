@@ -1,4 +1,5 @@
 /** An agent's own options as flags of `run` and `create`, from the schema that checks them. */
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import { commonFlags } from "./arguments.ts";
 import type { Catalogue, CommandSpec, FlagSpec } from "./command.ts";
@@ -53,5 +54,5 @@ const toFlag = (entry: AgentEntry, option: string, schema: OptionSchema): FlagSp
   value: schema.type === "integer" || schema.type === "number" ? "N" : "VALUE",
   summary: `${entry.name}: ${schema.description ?? option}`,
   option,
-  ...(schema.enum ? { choices: schema.enum } : {}),
+  ...omitUndefined({ choices: schema.enum }),
 });

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { Client } from "../client/index.ts";
 import type { PolicyAnswer } from "../contract/api/schemas.ts";
 import { networkFromFlags } from "./box-request.ts";
@@ -24,8 +25,7 @@ export async function applyPolicy(
   const change = {
     projectDir: dir,
     flags: network === undefined ? {} : { network },
-    ...(manifest ? { manifest } : {}),
-    ...(trust === undefined ? {} : { trust }),
+    ...omitUndefined({ manifest, trust }),
   };
   return withTrust(context, client, manifest && { projectDir: dir, manifest }, () =>
     client.changePolicy(box, change),

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { AgentBoxError } from "../base/errors.ts";
 import { parseDuration } from "../base/duration.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { suggest } from "../base/suggest.ts";
 import type { CommandSpec, FlagSpec } from "./command.ts";
 
@@ -73,7 +74,7 @@ export function parseArguments(command: CommandSpec, argv: readonly string[]): A
         {
           type: flag.type === "switch" ? "boolean" : "string",
           multiple: true,
-          ...(flag.short ? { short: flag.short } : {}),
+          ...omitUndefined({ short: flag.short }),
         },
       ]),
     ),

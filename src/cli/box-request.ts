@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { ManifestValues } from "../contract/manifest/schema.ts";
 import { readHostVariable } from "../host/env.ts";
 import type { Arguments } from "./arguments.ts";
@@ -68,10 +69,10 @@ function parseNumber(args: Arguments, flag: string): number | undefined {
   return Number(text);
 }
 
-/** Without what was not said, so that an absent flag does not hide the manifest's value. */
-function said<T extends object>(values: T): T | undefined {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return entries.length === 0 ? undefined : (Object.fromEntries(entries) as T);
+/** The flags that were given, so that an absent flag does not hide the manifest's value. */
+function given<T extends object>(values: T) {
+  const fields = omitUndefined(values);
+  return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
 /** What was typed about the network. */
@@ -80,7 +81,7 @@ export function networkFromFlags(args: Arguments): ManifestValues["network"] {
   // Whoever names a repository means that its host may be reached.
   const host = /^https:\/\/([^/@\s]+)\//.exec(args.text("repo") ?? "")?.[1];
   const allow = host === undefined ? typed : [...typed, host];
-  return said({
+  return given({
     default: args.text("network"),
     presets: presets.length > 0 ? [...presets] : undefined,
     allow: allow.length > 0 ? [...allow] : undefined,
@@ -98,29 +99,29 @@ export function manifestFromFlags(
   const env = parseEnv(args.list("env"));
   const options = { ...parseOptions(args.list("option")), ...optionsFromFlags(args, flags) };
   const mounts = args.list("mount").map((mount) => parseMount(mount, cwd));
-  return said({
-    agent: said({
+  return given({
+    agent: given({
       name: args.positionals[0],
       args: agentArgs,
       version: args.text("agent-version"),
       autonomy: args.text("autonomy"),
       options: Object.keys(options).length > 0 ? options : undefined,
     }),
-    model: said({ name: args.text("model") }),
-    budget: said({
-      run: said({ tokens: args.integer("budget-tokens"), usd: parseNumber(args, "budget-usd") }),
+    model: given({ name: args.text("model") }),
+    budget: given({
+      run: given({ tokens: args.integer("budget-tokens"), usd: parseNumber(args, "budget-usd") }),
     }),
-    workspace: said({ mode: args.text("workspace"), carry: args.text("carry"), url: args.text("repo") }),
-    runtime: said({ name: args.text("runtime"), tier: args.text("tier") }),
-    resources: said({
+    workspace: given({ mode: args.text("workspace"), carry: args.text("carry"), url: args.text("repo") }),
+    runtime: given({ name: args.text("runtime"), tier: args.text("tier") }),
+    resources: given({
       memory: args.text("memory"),
       cpus: parseNumber(args, "cpus"),
       pids: args.integer("pids"),
       disk: args.text("disk"),
     }),
-    lifecycle: said({ ttl: args.text("ttl"), idle: args.text("idle") }),
+    lifecycle: given({ ttl: args.text("ttl"), idle: args.text("idle") }),
     network: networkFromFlags(args),
-    secrets: said(parseSecrets(args.list("secret"))),
+    secrets: given(parseSecrets(args.list("secret"))),
     mounts: mounts.length > 0 ? mounts : undefined,
     env: Object.keys(env).length > 0 ? env : undefined,
   }) as ManifestValues | undefined;

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isAgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { Client } from "../client/index.ts";
 import type { RouteBodyInput } from "../contract/api/routes.ts";
 import type { CreateBoxInput, CreatedBox } from "../contract/api/schemas.ts";
@@ -53,8 +54,7 @@ export async function createBox(
     flags: asks ? { ...flags, network: { ...flags.network, default: "ask" } } : flags,
     ...project,
     variables: variablesFor([found?.text, await readConfig(homePaths(env.agentboxHome).config)]),
-    ...(name === undefined ? {} : { name }),
-    ...(trust === undefined ? {} : { trust }),
+    ...omitUndefined({ name, trust }),
   };
   const make = () =>
     withProgress(screen, "Making the box", () => {
@@ -68,12 +68,8 @@ export async function createBox(
 type ImageRequest = RouteBodyInput<"buildImage">;
 
 /** What the image of a box is made from is part of what the box is made from. */
-const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput): ImageRequest => ({
-  ...(projectDir === undefined ? {} : { projectDir }),
-  ...(manifest === undefined ? {} : { manifest }),
-  ...(flags === undefined ? {} : { flags }),
-  ...(trust === undefined ? {} : { trust }),
-});
+const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput): ImageRequest =>
+  omitUndefined({ projectDir, manifest, flags, trust });
 
 /** The same from flags and the manifest that is found, without a box. */
 export async function imageRequest({ args, command, cwd, env }: CommandContext): Promise<ImageRequest> {
@@ -83,8 +79,7 @@ export async function imageRequest({ args, command, cwd, env }: CommandContext):
   return imageRequestOf({
     projectDir: found?.dir ?? cwd,
     ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
-    ...(flags === undefined ? {} : { flags }),
-    ...(trust === undefined ? {} : { trust }),
+    ...omitUndefined({ flags, trust }),
   });
 }
 

@@ -1,5 +1,6 @@
 /** The command line: finds the command, runs it, shows what went wrong. Returns the exit code, never exits. */
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { suggest } from "../base/suggest.ts";
 import { readHostEnv } from "../host/env.ts";
 import { parseArguments } from "./arguments.ts";
@@ -85,6 +86,6 @@ function unknownCommand(name: string): AgentBoxError {
   );
   return new AgentBoxError("command.unknown", `There is no command "${name}".`, {
     hint: meant ? `Did you mean: agentbox ${meant}` : "See: agentbox help",
-    facts: { command: name, ...(meant ? { suggestion: meant } : {}) },
+    facts: { command: name, ...omitUndefined({ suggestion: meant }) },
   });
 }

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { printable } from "../base/printable.ts";
 import type { Client } from "../client/index.ts";
 import type { InstallAgent } from "../contract/api/schemas.ts";
@@ -43,7 +44,6 @@ export function installMissing(
   const { agent, version, digest } = (facts ?? {}) as { agent?: string; version?: string; digest?: string };
   return installWithProgress(context, client, agent ?? "", {
     keepPin: true,
-    ...(version === undefined ? {} : { version }),
-    ...(digest === undefined ? {} : { digest }),
+    ...omitUndefined({ version, digest }),
   });
 }

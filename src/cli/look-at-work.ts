@@ -1,5 +1,6 @@
 /** What comes before work lands anywhere: it is looked at, dangers are accepted, checks are run. */
 import { AgentBoxError, isAgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { printable } from "../base/printable.ts";
 import type { Client } from "../client/index.ts";
 import { DangerKind } from "../contract/review/danger.ts";
@@ -43,7 +44,7 @@ export async function lookAtWork(
   const digest = isAsked ? review.digest : seen;
   return {
     accept: isAsked ? [...named, ...open] : [...named],
-    ...(digest === undefined ? {} : { digest }),
+    ...omitUndefined({ digest }),
     skipsChecks: args.isSet("skip-checks"),
   };
 }

@@ -2,6 +2,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { printable } from "../base/printable.ts";
 import type { VaultStatus } from "../contract/secret/secret.ts";
 import type { CommandContext } from "./command.ts";
@@ -39,7 +40,7 @@ async function rekey(context: CommandContext): Promise<number> {
   const client = await context.connect();
   const to = (args.text("to") as VaultStatus["master"] | undefined) ?? (await client.getVault()).master;
   const passphrase = to === "passphrase" ? await readPassphrase(screen, "New passphrase: ", true) : undefined;
-  const answer = await client.rekeyVault({ to, ...(passphrase === undefined ? {} : { passphrase }) });
+  const answer = await client.rekeyVault({ to, ...omitUndefined({ passphrase }) });
   return say(context, answer, `It has a new master key. ${statusText(answer)}`);
 }
 

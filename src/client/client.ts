@@ -1,4 +1,5 @@
 /** The typed client of the daemon's API: one method a route, types from the contract. Runs in a browser, too. */
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { errorFromAnswer } from "./transport.ts";
 import type {
   AttachRequest,
@@ -236,7 +237,7 @@ export function createClient(transport: Transport, options: { timeoutMs?: number
       json("writeFile", "POST", at(box, "/file"), body),
     listPorts: async (box: string) => (await json("listPorts", "GET", at(box, "/ports"))).ports,
     openPreview: (box: string, port: number, agreed?: string) =>
-      json("openPreview", "POST", at(box, "/preview"), { port, ...(agreed === undefined ? {} : { agreed }) }),
+      json("openPreview", "POST", at(box, "/preview"), { port, ...omitUndefined({ agreed }) }),
 
     listEvents: (query: EventsOptions) => json("listEvents", "GET", withQuery("/v1/events", { ...query })),
     followEvents: (query: EventsOptions, signal?: AbortSignal) =>

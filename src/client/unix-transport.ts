@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { versionHeader } from "../contract/api/headers.ts";
 import { type Answer, type Call, type Stream, type Transport, errorFromAnswer } from "./transport.ts";
 
@@ -36,7 +37,7 @@ function callOverSocket(socketPath: string, call: Call): Promise<Answer> {
           : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
         ...call.headers,
       },
-      ...(call.signal === undefined ? {} : { signal: call.signal }),
+      ...omitUndefined({ signal: call.signal }),
     });
     if (call.timeoutMs !== undefined) {
       outgoing.setTimeout(call.timeoutMs, () =>

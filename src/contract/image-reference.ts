@@ -1,4 +1,6 @@
 /** Names of images as people and registries write them: `debian`, `debian:12`, `host:5000/team/app@sha256:…`. */
+import { omitUndefined } from "../base/omit-undefined.ts";
+
 export interface ParsedReference {
   readonly name: string;
   readonly tag?: string | undefined;
@@ -22,7 +24,7 @@ export function parseImageReference(text: string): ParsedReference | undefined {
   const groups = form.exec(text)?.groups;
   if (groups?.["name"] === undefined) return undefined;
   const { name, tag, digest } = groups;
-  return { name, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) };
+  return { name, ...omitUndefined({ tag, digest }) };
 }
 
 export const formatImageReference = ({ name, tag, digest }: ParsedReference): string =>

@@ -1,5 +1,6 @@
 /** What making a box would say, without making it: every stage of `createBox` that only looks. */
 import { AgentBoxError, toAgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { ManifestCheck } from "../contract/api/form-routes.ts";
 import type { RouteBody } from "../contract/api/routes.ts";
 import type { BoxSpec, Isolation } from "../contract/box.ts";
@@ -52,15 +53,14 @@ export async function checkManifest(core: Core, draft: Draft): Promise<ManifestC
       .map((problem) => problem.toBody()),
     warnings: [...(read?.warnings ?? [])],
     toml,
-    ...(project === undefined ? {} : { project }),
-    ...(planned?.trust === undefined ? {} : { trust: planned.trust }),
+    ...omitUndefined({ project, trust: planned?.trust }),
     ...(planned?.spec === undefined || read === undefined
       ? {}
       : {
           summary: {
             name: name ?? (await nameFor(core, planned.spec, read.places.projectDir)),
             spec: planned.spec,
-            ...(planned.isolation === undefined ? {} : { isolation: planned.isolation }),
+            ...omitUndefined({ isolation: planned.isolation }),
             network: describePolicy(compileFor(read.places)),
           },
         }),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AgentBoxError, isAgentBoxError, messageOf, toAgentBoxError } from "../base/errors.ts";
 import { formatBytes } from "../base/bytes.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { printable } from "../base/printable.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { CreateBox, CreatedBox, StartRun } from "../contract/api/schemas.ts";
@@ -179,7 +180,7 @@ function register(core: Core, { name: wanted, person, ...draft }: Registration):
     const box: Box = {
       name,
       incarnation: ids.random(),
-      ...withoutUndefined(draft),
+      ...omitUndefined(draft),
       owner: allocateOwner(owners, boxes, runtime),
       state: { phase: "creating", sinceMs: nowMs },
       createdAtMs: nowMs,
@@ -191,24 +192,6 @@ function register(core: Core, { name: wanted, person, ...draft }: Registration):
     return box;
   });
 }
-
-const withoutUndefined = ({
-  spec,
-  isolation,
-  network,
-  main,
-  run,
-  projectDir,
-  manifestDigest,
-}: Omit<Registration, "name" | "person">) => ({
-  spec,
-  isolation,
-  network,
-  ...(main === undefined ? {} : { main }),
-  ...(run === undefined ? {} : { run }),
-  ...(projectDir === undefined ? {} : { projectDir }),
-  ...(manifestDigest === undefined ? {} : { manifestDigest }),
-});
 
 /** Directories, workspace and, if asked for, the first start. What fails half-way is removed, and the name is free. */
 async function furnish(

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { BoxPort } from "../contract/api/place-routes.ts";
 import type { ServiceSpec } from "../contract/box.ts";
 import type { Core } from "./context.ts";
@@ -18,8 +19,7 @@ export async function listPorts(core: Core, name: string): Promise<BoxPort[]> {
     found.set(port, {
       port,
       address,
-      ...(program === undefined ? {} : { program }),
-      ...(service === undefined ? {} : { service }),
+      ...omitUndefined({ program, service }),
     });
   });
   return [...found.values()].sort((a, b) => a.port - b.port);

@@ -1,4 +1,5 @@
 import { isAbsolute, normalize } from "node:path/posix";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { type Box, boxPaths } from "../contract/box.ts";
 import type { Artifact } from "../contract/link/messages.ts";
 
@@ -35,7 +36,7 @@ function programOf(what: string, path: string, env: Readonly<Record<string, stri
   const isName = !path.includes("/");
   if (!isName && (!isAbsolute(path) || isOwnPlace(normalize(path)))) return [];
   const searchPath = env["PATH"];
-  return [{ what, path, kind: "program", ...(searchPath === undefined ? {} : { searchPath }) }];
+  return [{ what, path, kind: "program", ...omitUndefined({ searchPath }) }];
 }
 
 /** Below a directory that only the box writes to, also after somebody's `..`. */

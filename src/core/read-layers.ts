@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { CreateBox } from "../contract/api/schemas.ts";
 import {
   type CheckContext,
@@ -113,7 +114,7 @@ function askFor(layers: ManifestLayer[], typed: ManifestLayer): void {
     source: "manifest",
     file: manifest?.file,
     positions: manifest?.positions,
-    values: { ...values, ...(check === undefined ? {} : { check }) },
+    values: { ...values, ...omitUndefined({ check }) },
   };
   if (manifest === undefined) layers.push(asked);
   else layers[index] = asked;

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { BoxSpec, Isolation } from "../contract/box.ts";
 import { describeException, needsEngine } from "../contract/exception-words.ts";
 import { isAtLeast } from "./choose-runtime.ts";
@@ -31,6 +32,6 @@ export function requireSupported(spec: BoxSpec, tier: Isolation["tier"]): void {
   if (gap === undefined) return;
   throw new AgentBoxError("runtime.unsupported", `The runtime "${spec.runtime}" cannot ${gap}.`, {
     hint: "Use a container runtime: --runtime docker",
-    facts: { runtime: spec.runtime, ...(exception === undefined ? {} : { exception: exception.name }) },
+    facts: { runtime: spec.runtime, ...omitUndefined({ exception: exception?.name }) },
   });
 }

@@ -1,6 +1,7 @@
 /** The agent of a box, with options its own schema has agreed to. Pure. */
 import { safeParse, type z } from "zod";
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { printable } from "../base/printable.ts";
 import { type AgentEntry, type Autonomy, autonomyLevels } from "../contract/agent.ts";
 import type { BoxSpec } from "../contract/box.ts";
@@ -20,11 +21,10 @@ export function resolveAgent(
   return {
     name,
     args: agent.args ?? [],
-    ...(version === undefined ? {} : { version }),
+    ...omitUndefined({ version }),
     autonomy: autonomyOf(places.layers),
     options: entry ? checkedOptions(name, entry.options, agent.options ?? {}) : (agent.options ?? {}),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(skills === undefined ? {} : { skills: skills.source }),
+    ...omitUndefined({ instructions, skills: skills?.source }),
   };
 }
 

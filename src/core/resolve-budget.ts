@@ -1,4 +1,5 @@
 /** The limits of all layers that hold for a box. Pure. */
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { type BudgetLimit, BudgetScope } from "../contract/model/budget.ts";
 import type { ManifestLayer } from "../contract/manifest/index.ts";
 
@@ -20,8 +21,7 @@ export function resolveBudget(layers: readonly ManifestLayer[]): BudgetLimit[] {
         {
           scope,
           layer: layerNames[source],
-          ...(tokens === undefined ? {} : { tokens }),
-          ...(microUsd === undefined ? {} : { microUsd }),
+          ...omitUndefined({ tokens, microUsd }),
         },
       ];
     });

@@ -2,6 +2,7 @@
 import { parseBytes } from "../base/bytes.ts";
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { printable } from "../base/printable.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import { type BoxSpec, type ReadinessProbe, type ServiceSpec, boxPaths } from "../contract/box.ts";
@@ -44,7 +45,7 @@ export function resolveManifest(options: ResolveOptions): BoxSpec {
   const givenEnv = givenVariables(effective);
   return {
     agent: resolveAgent(values, options, entry),
-    ...(model === undefined ? {} : { model }),
+    ...omitUndefined({ model }),
     budget: resolveBudget(options.layers),
     mcp: resolveMcp(options.layers, options.mcpJson),
     workspace: resolveWorkspace(values, options),
@@ -71,8 +72,7 @@ function resolveRuntime(
   const exceptions = resolveExceptions(options.layers);
   return {
     runtime: options.runtime ?? runtime.name ?? manifestDefaults.runtime.name,
-    ...(runtime.tier === undefined ? {} : { tier: runtime.tier }),
-    ...(image === undefined ? {} : { image }),
+    ...omitUndefined({ tier: runtime.tier, image }),
     ...(packages === undefined ? {} : { packages: [...new Set(packages)].sort() }),
     ...(exceptions.length === 0 ? {} : { exceptions }),
   };
@@ -139,9 +139,9 @@ function resolveResources({ values, origins }: EffectiveManifest): BoxSpec["reso
   const isAsked = (name: string): boolean =>
     (origins.get(`resources.${name}`)?.source ?? "default") !== "default";
   return {
-    ...(cpus === undefined ? {} : { cpus }),
+    ...omitUndefined({ cpus }),
     ...(memory === undefined ? {} : { memoryBytes: parseBytes(memory)! }),
-    ...(pids === undefined ? {} : { pids }),
+    ...omitUndefined({ pids }),
     ...(disk === undefined ? {} : { diskBytes: parseBytes(disk)! }),
     required: (["cpus", "memory", "pids", "disk"] as const).filter(isAsked),
   };
@@ -193,7 +193,7 @@ function resolveService(name: string, service: ServiceEntry): ServiceSpec {
     ready: resolveReady(service.ready),
     readyTimeoutMs: parseDuration(service.ready_timeout ?? entryDefaults.services.ready_timeout)!,
     restart: service.restart ?? entryDefaults.services.restart,
-    ...(service.required === undefined ? {} : { required: service.required }),
+    ...omitUndefined({ required: service.required }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What a box may ask of models, from all layers and the agent's own API. Pure. */
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { printable } from "../base/printable.ts";
 import { suggest } from "../base/suggest.ts";
 import type { AgentEntry } from "../contract/agent.ts";
@@ -52,8 +53,7 @@ function providerOf(name: string, entry: ProviderEntry): ModelProvider {
     name,
     api,
     baseUrl: parsed.url,
-    ...(keyVariable === undefined ? {} : { keyVariable }),
-    ...(keySecret === undefined ? {} : { keySecret }),
+    ...omitUndefined({ keyVariable, keySecret }),
   };
 }
 
@@ -82,7 +82,7 @@ export function resolveModel(
   }
   return {
     provider: provider.name,
-    ...(name === undefined ? {} : { name }),
+    ...omitUndefined({ name }),
     allow: [...allow],
     aliases,
     providers,

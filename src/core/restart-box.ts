@@ -1,4 +1,5 @@
 import { isAgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { Box } from "../contract/box.ts";
 import type { RuntimeStatus } from "../ports/runtime.ts";
 import { stopRun } from "./agents/end-run.ts";
@@ -65,7 +66,7 @@ export async function buryBox(core: Core, box: Box, exitCode?: number, isHostRes
     phase: "stopped",
     sinceMs: nowMs,
     reason,
-    ...(exitCode === undefined ? {} : { exitCode }),
+    ...omitUndefined({ exitCode }),
   });
   const died = core.event("box.died", stopped, { reason, exitCode });
   await core.commit({ update: stopped, events: [died, ...events] });

@@ -1,4 +1,5 @@
 import { messageOf } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { Box, StopReason } from "../contract/box.ts";
 import { stopRun } from "./agents/end-run.ts";
 import { moveTo, requirePhase } from "./box-phases.ts";
@@ -64,7 +65,7 @@ export async function halt(
     phase: "stopped",
     sinceMs: ports.clock.nowMs(),
     reason,
-    ...(exitCode === undefined ? {} : { exitCode }),
+    ...omitUndefined({ exitCode }),
   });
   const event = core.event("box.stopped", stopped, { reason, exitCode });
   await core.commit({ update: stopped, events: [...events, event] });

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { BoxSummary } from "../contract/api/schemas.ts";
 import type { Box } from "../contract/box.ts";
 import type { Core } from "./context.ts";
@@ -32,11 +33,10 @@ const summarise = ({
   ...(state.phase === "stopped" && state.exitCode !== undefined ? { exitCode: state.exitCode } : {}),
   agent: spec.agent.name,
   runtime: spec.runtime,
-  ...(projectDir === undefined ? {} : { projectDir }),
+  ...omitUndefined({ projectDir }),
   createdAtMs,
   sinceMs: state.sinceMs,
-  ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  ...omitUndefined({ expiresAtMs }),
   restarts,
-  ...(run === undefined ? {} : { agentState: run.state }),
-  ...(run?.verdict === undefined ? {} : { verdict: run.verdict }),
+  ...omitUndefined({ agentState: run?.state, verdict: run?.verdict }),
 });

@@ -1,6 +1,7 @@
 /** One handler a route; a route without one does not compile. */
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { AgentBoxError } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { includesRole } from "../contract/access/principal.ts";
 import type { RouteBody, RouteName, RouteQuery, RouteResponse, Routes } from "../contract/api/routes.ts";
 import type { DoctorReport, Readiness } from "../contract/api/schemas.ts";
@@ -155,7 +156,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     const mayWork = access.scopes.includes("work") && includesRole(access.roleOnLife(lifeOf(box)), "work");
     return {
       box: mayWork ? box : hideValues(box),
-      ...(live?.link.lastHealth ? { health: live.link.lastHealth } : {}),
+      ...omitUndefined({ health: live?.link.lastHealth }),
       ...(status?.pid === undefined || !access.isOfHost ? {} : { pid: status.pid }),
       isConnected: live?.link.isConnected ?? false,
       paths: access.isOfHost ? { home, workspace } : { home: "", workspace: "" },
@@ -189,10 +190,10 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
       name: box.name,
       cpuMs: usage?.cpuMs ?? 0,
       memoryBytes: usage?.memoryBytes ?? 0,
-      ...(limit === undefined ? {} : { memoryLimitBytes: limit }),
+      ...omitUndefined({ memoryLimitBytes: limit }),
       processes: usage?.processes ?? 0,
       diskBytes,
-      ...(idleMs === undefined ? {} : { idleMs }),
+      ...omitUndefined({ idleMs }),
       atMs: core.ports.clock.nowMs(),
     };
   },

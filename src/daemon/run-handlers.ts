@@ -1,4 +1,5 @@
 /** Handlers about agents at work: their next task, their budget, their cost. */
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { interruptAgent, resumeRun, sendMessage } from "../core/agents/talk-to-agent.ts";
 import { raiseBudget } from "../core/budget/raise-budget.ts";
 import { listVisible } from "../core/access/visible-records.ts";
@@ -29,7 +30,7 @@ export const runHandlers: Pick<
     const { store } = core.ports;
     const requests = await listVisible(core, access, query, async ({ box, after, limit }) => {
       const incarnation = box === undefined ? undefined : (await store.findBox(box))?.incarnation;
-      return store.listModel({ box, incarnation, limit, ...(after === undefined ? {} : { after }) });
+      return store.listModel({ box, incarnation, limit, ...omitUndefined({ after }) });
     });
     return { requests };
   },

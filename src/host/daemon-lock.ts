@@ -5,6 +5,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { lockFile } from "./file-lock.ts";
 import type { Home } from "./home.ts";
 import { readProcessStat } from "./processes.ts";
@@ -50,7 +51,7 @@ async function alreadyRunning(home: Pick<Home, "root" | "lock">): Promise<AgentB
   const who = pid === undefined ? "Another daemon" : `The daemon with process id ${pid}`;
   return new AgentBoxError("daemon.already_running", `${who} serves ${home.root} already.`, {
     hint: "Use it as it is, or run: agentbox daemon stop",
-    facts: { home: home.root, ...(pid === undefined ? {} : { pid }) },
+    facts: { home: home.root, ...omitUndefined({ pid }) },
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { signalProcess } from "./processes.ts";
 
 export interface RunOptions {
@@ -43,9 +44,7 @@ export function run(argv: readonly [string, ...string[]], options: RunOptions = 
       stdio: [options.stdinFd ?? "pipe", options.stdoutFd ?? "pipe", "pipe"],
       // A process group of its own, so that the whole of it can be ended.
       detached: options.isStrict ?? false,
-      ...(options.uid === undefined ? {} : { uid: options.uid }),
-      ...(options.gid === undefined ? {} : { gid: options.gid }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...omitUndefined({ uid: options.uid, gid: options.gid, signal: options.signal }),
     });
     let timedOut = false;
     const end = () => (options.isStrict ? endGroup(child) : child.kill("SIGKILL"));

@@ -3,6 +3,7 @@ import { release, version as kernelBuild } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { omitUndefined } from "../base/omit-undefined.ts";
 import type { Installed } from "../core/known-escapes.ts";
 import { run } from "../host/run.ts";
 
@@ -78,5 +79,5 @@ async function mendedBy(name: string): Promise<readonly string[]> {
 /** A distribution's kernel keeps one number for its releases and says the real one in its build: "Debian 6.1.119-1". */
 export function kernel(said: string = release(), build: string = kernelBuild()): Installed {
   const debian = /\bDebian (\d+\.\d+\.\d+)/.exec(build)?.[1];
-  return { component: "kernel", version: said, ...(debian === undefined ? {} : { upstream: debian }) };
+  return { component: "kernel", version: said, ...omitUndefined({ upstream: debian }) };
 }

@@ -1,6 +1,7 @@
 /** Runs conformance cases in this process and prints one JSON line per case; bundled and run as another user. */
 import { execPath } from "node:process";
 import { messageOf } from "../../src/base/errors.ts";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { createBubblewrapModule } from "../../src/drivers/runtime/bubblewrap/index.ts";
 import { runtimeConformance, withRuntimeContext } from "../../src/ports/runtime.conformance.ts";
 
@@ -19,5 +20,5 @@ for (const { name, run } of runtimeConformance) {
   } catch (thrown) {
     error = messageOf(thrown);
   }
-  process.stdout.write(`${JSON.stringify({ name, ...(error === undefined ? {} : { error }) })}\n`);
+  process.stdout.write(`${JSON.stringify({ name, ...omitUndefined({ error }) })}\n`);
 }

@@ -1,6 +1,7 @@
 /** Runs conformance cases at an engine in this process and prints one JSON line per case; run as the engine's user. */
 import { execPath } from "node:process";
 import { messageOf } from "../../src/base/errors.ts";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { createDockerModule } from "../../src/drivers/runtime/engine/docker.ts";
 import { parseEngineUrl } from "../../src/host/engine/address.ts";
 import { runtimeConformance, withRuntimeContext } from "../../src/ports/runtime.conformance.ts";
@@ -21,7 +22,7 @@ for (const { name, run } of runtimeConformance.filter((one) => one.name.includes
   } catch (thrown) {
     error = messageOf(thrown);
   }
-  process.stdout.write(`${JSON.stringify({ name, ...(error === undefined ? {} : { error }) })}\n`);
+  process.stdout.write(`${JSON.stringify({ name, ...omitUndefined({ error }) })}\n`);
 }
 // The engine's client keeps connections open that nobody needs any more.
 process.exit(0);

@@ -1,4 +1,5 @@
 // OpenAI Chat Completions.
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { ModelApi, WireDocument, WireEvent } from "./api.ts";
 import { type Message, mergeNeighbours, message, readConversation } from "./conversation.ts";
 import { type JsonObject, asObject, asObjects, asText, parseJson } from "./json.ts";
@@ -37,7 +38,7 @@ function read(body: JsonObject) {
       return { name: asText(name), kind: "function" as const, schema: asObject(parameters) };
     }),
     stream: body["stream"] === true,
-    ...(responseSchema && { responseSchema }),
+    ...omitUndefined({ responseSchema }),
   });
 }
 

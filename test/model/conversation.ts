@@ -1,5 +1,6 @@
 // What a request says, whichever API it came in: the messages so far, the tools the client declared, and where
 // in its work the client is. Everything is derived from the request, so resumed and parallel work needs no memory.
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { JsonObject } from "./json.ts";
 
 export type ApiName = "anthropic" | "responses" | "chat" | "gemini";
@@ -104,7 +105,7 @@ export function readConversation(parts: RequestParts): Conversation {
     turn: turns.slice(0, -1).filter((turn) => turn.some(hasCalls)).length + 1,
     round: current.filter(hasCalls).length,
     results: current.flatMap(({ results }) => results),
-    ...(directory && { directory }),
+    ...omitUndefined({ directory }),
   };
 }
 

@@ -1,4 +1,5 @@
 // A client without manners of its own, for the tests of the server.
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { type JsonObject, asObject } from "./json.ts";
 
 export interface SentEvent {
@@ -11,7 +12,7 @@ export const post = (url: string, body: JsonObject, signal?: AbortSignal): Promi
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
-    ...(signal && { signal }),
+    ...omitUndefined({ signal }),
   });
 
 export const postForJson = async (url: string, body: JsonObject): Promise<JsonObject> =>

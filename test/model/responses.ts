@@ -1,4 +1,5 @@
 // OpenAI Responses, over HTTP; the same events go over a WebSocket.
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { ModelApi, WireDocument, WireEvent } from "./api.ts";
 import {
   type DeclaredTool,
@@ -66,7 +67,7 @@ function read(body: JsonObject) {
     messages: mergeNeighbours(messages.filter((one) => one !== undefined)),
     tools: [body, ...items.filter(declaresTools)].flatMap(({ tools }) => asObjects(tools).flatMap(readTool)),
     stream: body["stream"] === true,
-    ...(responseSchema && { responseSchema }),
+    ...omitUndefined({ responseSchema }),
     ...(body["generate"] === false && { isWarmUp: true }),
   });
 }

@@ -1,5 +1,6 @@
 // The default script: write a file, run a command, say "done", each with the tools the client has.
 import { posix } from "node:path";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { Conversation } from "./conversation.ts";
 import { callToRun, callToWrite } from "./declared-tools.ts";
 import type { Script } from "./script.ts";
@@ -19,7 +20,7 @@ export function writeFileAndRun(options: WriteFileAndRunOptions = {}): Script {
   const { file = "hello.txt", text = "hello\n", command = "echo ran > ran.txt", usage } = options;
   return (conversation) => ({
     ...stepOf(conversation, numberFile(file, conversation.turn), text, command),
-    ...(usage && { usage }),
+    ...omitUndefined({ usage }),
   });
 }
 

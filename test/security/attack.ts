@@ -3,6 +3,7 @@ import { chmodSync, lchownSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { boxPaths } from "../../src/contract/box.ts";
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from "../support/daemon.ts";
 import { hasProgram, isRoot, ordinaryUser } from "../support/host-facts.ts";
@@ -40,7 +41,7 @@ export function onEachDaemon(
     beforeAll(async () => {
       missing = user && !isRoot ? "only root can run the daemon as somebody else" : await whyNoBoxes(user);
       if (missing !== undefined) return;
-      daemon = await startDaemon({ ...options, ...(user ? { user } : {}) });
+      daemon = await startDaemon({ ...options, ...omitUndefined({ user }) });
       await prepare?.(daemon);
     });
     beforeEach((ctx) => {
@@ -114,8 +115,7 @@ export async function compile(source: string): Promise<string> {
 
 /** The newest events of a type; what was noted in the background may still be on its way, so ask with waitFor. */
 export const eventsOf = async ({ client }: TestDaemon, type: string, box?: string) =>
-  (await client.listEvents({ type, order: "newest", limit: 50, ...(box === undefined ? {} : { box }) }))
-    .events;
+  (await client.listEvents({ type, order: "newest", limit: 50, ...omitUndefined({ box }) })).events;
 
 /** Gives a tree of the test's own to another user; links themselves, never what they point to. */
 export function chownTree(directory: string, { uid, gid }: { uid: number; gid: number }): void {

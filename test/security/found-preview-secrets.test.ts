@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { AgentBoxError } from "../../src/base/errors.ts";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { agree } from "../support/network-ground.ts";
@@ -66,7 +67,7 @@ describeUnless(await whyNoBoxes())("a preview of a box with secrets", () => {
       method: "POST",
       path: `/v1/boxes/${box}/preview`,
       headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify({ port, ...(agreed === undefined ? {} : { agreed }) }),
+      body: JSON.stringify({ port, ...omitUndefined({ agreed }) }),
     });
   const host = () => `p${port}-${box}.localhost:${owner.port}`;
   /** The cookie that a browser gets for the address that was opened. */

@@ -5,6 +5,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { ProjectCache } from "../../src/contract/cache.ts";
 import { makeDirectory } from "../support/review.ts";
 import { type Ground, onEachDaemon, shellInBox } from "./attack.ts";
@@ -33,7 +34,7 @@ onEachDaemon("package caches", (ground: Ground) => {
     await ground.daemon.client.createBox({
       name,
       projectDir,
-      flags: { workspace: { mode: "empty", ...(cache === undefined ? {} : { cache }) } },
+      flags: { workspace: { mode: "empty", ...omitUndefined({ cache }) } },
     });
     return name;
   };

@@ -1,5 +1,6 @@
 /** A fleet of any size: records of boxes that are at rest, written where the daemon keeps them. */
 import { join } from "node:path";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { Box } from "../../src/contract/box.ts";
 import type { NewModelRecord } from "../../src/contract/model/usage.ts";
 import sqlite from "../../src/drivers/store/sqlite/index.ts";
@@ -23,7 +24,7 @@ export const memoryBox = (
 ) =>
   daemon.client.createBox({
     name,
-    ...(projectDir === undefined ? {} : { projectDir }),
+    ...omitUndefined({ projectDir }),
     flags: { runtime: { name: "memory" }, workspace: { mode: "empty" } },
     start,
   });

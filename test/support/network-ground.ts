@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";
 import type { NetworkSection } from "../../src/contract/manifest/network-section.ts";
 import type { TestDaemon, TestDaemonOptions } from "./daemon.ts";
@@ -106,7 +107,7 @@ export const withoutProxy = [
 
 /** Decisions about a box so far, the oldest first. */
 export const recordsOf = ({ client }: TestDaemon, box: string, host?: string): Promise<EgressRecord[]> =>
-  client.listEgress({ box, limit: 1_000, ...(host === undefined ? {} : { host }) });
+  client.listEgress({ box, limit: 1_000, ...omitUndefined({ host }) });
 
 /**
  * The refusals that are recorded while the body runs; waits until there is one at least. What was allowed before is

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../src/base/errors.ts";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { SecretInfo } from "../../src/contract/secret/secret.ts";
 import type { Connections } from "../../src/ports/connections.ts";
 import type { Forges } from "../../src/ports/forge.ts";
@@ -38,7 +39,7 @@ export function memoryVault(): Vault {
         source,
         cacheMs,
         ...times,
-        ...(note === undefined ? {} : { note }),
+        ...omitUndefined({ note }),
       };
       kept.set(name, { info, bytes: value });
       return info;

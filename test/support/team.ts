@@ -1,6 +1,7 @@
 /** A daemon at which a team signs in, the team's real provider on loopback, and people with browsers, scripted. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { Browser } from "../../src/services/connections/browser.fixture.ts";
 import {
   TeamProvider,
@@ -37,7 +38,7 @@ export class Visitor {
     return {
       origin: this.origin,
       ...(cookie === "" ? {} : { cookie }),
-      ...(this.key === undefined ? {} : { "agentbox-key": this.key }),
+      ...omitUndefined({ "agentbox-key": this.key }),
       ...more,
     };
   }

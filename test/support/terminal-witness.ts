@@ -8,6 +8,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 
 const runFile = promisify(execFile);
 
@@ -120,7 +121,7 @@ export class XtermWitness {
 
 function partsOf(name: string): { prefix?: string; intermediates?: string; final: string } {
   const [, prefix = "", intermediates = "", final = ""] = /^([<=>?]?)([ -/]*)(.)$/s.exec(name)!;
-  return { ...(prefix ? { prefix } : {}), ...(intermediates ? { intermediates } : {}), final };
+  return { ...omitUndefined({ prefix, intermediates }), final };
 }
 
 /** It reads so many bytes at once, and does not print whole what it has read in two pieces. */

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";
 import type { TestDaemon } from "./daemon.ts";
 import { agree, type NetworkGround, onNetwork, recordsOf } from "./network-ground.ts";
@@ -49,7 +50,7 @@ export function onVault(
     },
   });
   onNetwork(title, (ground) => cases(extend(ground)), {
-    ...(env === undefined ? {} : { env }),
+    ...omitUndefined({ env }),
     async prepare(ground) {
       await ground.network.setCredentials({ token: canary, aws });
       await setSecret(ground.daemon, "token", canary);

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { AgentCheck, AgentInfo, InstallAgent } from "../../contract/api/schemas.ts";
@@ -47,7 +48,7 @@ async function add(context: CommandContext, words: readonly string[]): Promise<n
   const { name, version } = parseNamed(words, "add NAME[@VERSION]");
   const from = args.text("from");
   const request = await withProject(context, {
-    ...(version === undefined ? {} : { version }),
+    ...omitUndefined({ version }),
     ...(from === undefined ? {} : { from: resolve(cwd, from) }),
   });
   const tool = await installWithProgress(context, await context.connect(), name, request);
@@ -70,7 +71,7 @@ async function update(context: CommandContext, names: readonly string[]): Promis
     const version = args.isSet("latest") ? "latest" : recommended;
     if (version === undefined) throw noRegistry(name);
     const tool = await installWithProgress(context, client, name, await withProject(context, { version }));
-    moves.push({ agent: name, ...(pinned === undefined ? {} : { from: pinned }), to: tool.version });
+    moves.push({ agent: name, ...omitUndefined({ from: pinned }), to: tool.version });
   }
   if (screen.isJson) screen.printJson({ moves });
   else if (moves.length === 0) screen.print("Nothing is installed that could be updated.");
@@ -119,7 +120,7 @@ function parseNamed(words: readonly string[], usage: string): { name: string; ve
       hint: `Usage: agentbox agents ${usage}`,
     });
   }
-  return { name, ...(version === undefined ? {} : { version }) };
+  return { name, ...omitUndefined({ version }) };
 }
 
 function getListed(catalogue: readonly AgentInfo[], name: string): AgentInfo {

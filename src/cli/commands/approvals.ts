@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { ApprovalAnswer } from "../../contract/network/egress.ts";
 import { printApprovals, watchApprovals } from "../approvals/watch.ts";
@@ -72,5 +73,5 @@ function choiceOf({ args }: CommandContext, verdict: "allow" | "deny"): Approval
       hint: "Add --scope box or --scope project.",
     });
   }
-  return { answer: verdict, scope, ...(ttlMs === undefined ? {} : { ttlMs }) };
+  return { answer: verdict, scope, ...omitUndefined({ ttlMs }) };
 }

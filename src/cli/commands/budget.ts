@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { BudgetAnswer, RaiseBudget } from "../../contract/api/schemas.ts";
 import { BudgetScope, type BudgetStatus } from "../../contract/model/budget.ts";
 import type { Arguments } from "../arguments.ts";
@@ -41,7 +42,7 @@ function readRaise(args: Arguments): RaiseBudget {
   }
   return {
     ...(scope === undefined ? {} : { scope: BudgetScope.parse(scope) }),
-    ...(tokens === undefined ? {} : { tokens }),
+    ...omitUndefined({ tokens }),
     ...(usd === undefined ? {} : { microUsd: Math.round(Number(usd) * 1_000_000) }),
   };
 }

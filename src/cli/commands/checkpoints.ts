@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
@@ -21,7 +22,7 @@ export const run: RunCommand = async (context) => {
     const made = await withProgress(screen, `Making ${fork}`, () =>
       client.forkBox(box, {
         name: fork,
-        ...(args.positionals[1] === undefined ? {} : { checkpoint: args.positionals[1] }),
+        ...omitUndefined({ checkpoint: args.positionals[1] }),
       }),
     );
     return say(context, made, `made ${made.box.name}; start it with: agentbox start ${made.box.name}`);

@@ -1,4 +1,5 @@
 import { isAgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { RunCommand } from "../command.ts";
@@ -62,7 +63,7 @@ async function noteLook(
   const isPart = args.positionals[1] !== undefined || args.text("against") !== undefined;
   if (changes.length === 0 || isPart || (to !== undefined && to !== "latest")) return;
   try {
-    await client.noteLook(box, { digest, ...(from === undefined ? {} : { since: from }) });
+    await client.noteLook(box, { digest, ...omitUndefined({ since: from }) });
   } catch (error) {
     // Whoever may only look at the box does not merge it either.
     if (!isAgentBoxError(error, "access.forbidden")) throw error;

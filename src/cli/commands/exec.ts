@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { parseEnv } from "../box-request.ts";
 import type { RunCommand } from "../command.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
@@ -20,8 +21,7 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
     env: parseEnv(args.list("env")),
     wantsTerminal: args.isSet("terminal") || isAtTerminal,
     wantsInput: !args.isSet("no-stdin"),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...omitUndefined({ cwd, timeoutMs }),
   });
   return commandExitCode(exit);
 };

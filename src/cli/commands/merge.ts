@@ -1,6 +1,7 @@
 /** merge, undo, discard, export: how work leaves its box, or does not. */
 import { resolve } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
 import { askYesNo } from "../ask.ts";
@@ -25,7 +26,7 @@ async function merge(context: CommandContext): Promise<number> {
       client.mergeWork(box, {
         mode: (args.text("mode") ?? "squash") as MergeMode,
         ...looked,
-        ...(message === undefined ? {} : { message }),
+        ...omitUndefined({ message }),
       }),
     ),
   );

@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { PushMode, PushRecord } from "../../contract/review/push.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
@@ -30,7 +31,7 @@ export const run: RunCommand = async (context) => {
         ...given("branch"),
         ...given("remote"),
         ...given("secret"),
-        ...(body === undefined ? {} : { body }),
+        ...omitUndefined({ body }),
         mode: (args.text("mode") ?? "squash") as PushMode,
         isDraft: args.isSet("draft"),
         isPushOnly,

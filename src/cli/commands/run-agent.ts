@@ -1,5 +1,6 @@
 /** `run` for agents with a task: made, watched to its end, judged. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Arguments } from "../arguments.ts";
@@ -15,7 +16,7 @@ export async function runTask(context: CommandContext, client: Client, task: str
   const { args, screen } = context;
   const timeoutMs = args.durationMs("timeout");
   const { lastId } = await client.listEvents({ limit: 1, order: "newest" });
-  const run = { mode: "headless" as const, task, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const run = { mode: "headless" as const, task, ...omitUndefined({ timeoutMs }) };
   const box = args.isSet("resume") ? await resume(context, client, run) : await make(context, client, run);
   if (args.isSet("detach")) {
     if (screen.isJson) screen.printJson({ box });

@@ -1,4 +1,5 @@
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { type Client, preloadStreams } from "../../client/index.ts";
 import type { AfterMain, CreatedBox } from "../../contract/api/schemas.ts";
 import type { Arguments } from "../arguments.ts";
@@ -145,7 +146,7 @@ async function execute(context: CommandContext, client: Client): Promise<number>
     afterMain,
     wantsTerminal: screen.isInteractive,
     wantsInput: !args.isSet("no-stdin"),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...omitUndefined({ timeoutMs }),
   });
   if (isKept && afterMain !== "keep" && !args.isSet("quiet"))
     showKept(screen, name, "its workspace has changed");

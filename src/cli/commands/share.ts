@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { renderTable } from "../render/table.ts";
@@ -26,10 +27,10 @@ async function share({ args, screen, connect }: CommandContext, box: string): Pr
   const { share: made, url } = await (await connect()).createShare(box, {
     may: args.isSet("work") ? "work" : "look",
     with: person === undefined ? { link: true } : { person },
-    ...(ttlMs === undefined ? {} : { ttlMs }),
+    ...omitUndefined({ ttlMs }),
   });
   if (screen.isJson) {
-    screen.printJson({ share: made, ...(url === undefined ? {} : { url }) });
+    screen.printJson({ share: made, ...omitUndefined({ url }) });
     return 0;
   }
   const does = made.may === "work" ? "work in" : "look at";

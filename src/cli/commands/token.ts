@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import { mostOf } from "../../contract/access/route-risks.ts";
@@ -48,7 +49,7 @@ async function create({ args, screen, connect }: CommandContext, name: string | 
   const { token, value } = await (await connect()).createToken({
     name,
     scopes: [...scopes],
-    ...(ttlMs === undefined ? {} : { ttlMs }),
+    ...omitUndefined({ ttlMs }),
   });
   if (screen.isJson) screen.printJson({ token, value });
   else {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import { builtInProviders } from "../../contract/model/api.ts";
@@ -61,8 +62,7 @@ async function set(context: CommandContext, words: readonly string[]): Promise<n
     kind,
     source: ref === undefined ? { kind: "stored" } : parseSource(ref),
     ...(value === undefined ? {} : { value: value.toString("base64") }),
-    ...(note === undefined ? {} : { note }),
-    ...(cacheMs === undefined ? {} : { cacheMs }),
+    ...omitUndefined({ note, cacheMs }),
   });
   return say(context, { secret }, `Kept ${name}. ${nextStep(name, kind)}`);
 }
@@ -124,7 +124,7 @@ async function rotate(context: CommandContext, words: readonly string[]): Promis
   const secret = await client.rotateSecret({
     name,
     value: value.toString("base64"),
-    ...(graceMs === undefined ? {} : { graceMs }),
+    ...omitUndefined({ graceMs }),
   });
   const version = secret.versions.at(-1)?.version ?? 1;
   return say(
@@ -153,11 +153,10 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
   const wish = {
     name,
     scope,
-    ...(box === undefined ? {} : { box }),
-    ...(agent === undefined ? {} : { agent }),
+    ...omitUndefined({ box, agent }),
     ...(project === undefined && found === undefined ? {} : { projectDir: found?.dir ?? dir }),
     ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
-    ...(ttlMs === undefined ? {} : { ttlMs }),
+    ...omitUndefined({ ttlMs }),
   } as const;
   const whom =
     agent !== undefined
@@ -188,9 +187,7 @@ async function revoke(context: CommandContext, words: readonly string[]): Promis
   const projectDir = dir && ((await findManifest(dir, env))?.dir ?? dir);
   const { revoked, holders } = await (await context.connect()).revokeSecret({
     name,
-    ...(box === undefined ? {} : { box }),
-    ...(projectDir === undefined ? {} : { projectDir }),
-    ...(agent === undefined ? {} : { agent }),
+    ...omitUndefined({ box, projectDir, agent }),
   });
   const held = `${holders.map(printable).join(", ")} still ${holders.length === 1 ? "holds" : "hold"} the value: stop it, and rotate ${name}.`;
   return say(
@@ -231,7 +228,7 @@ async function test(context: CommandContext, words: readonly string[]): Promise<
   const path = args.text("path");
   const client = await context.connect();
   if (!screen.isJson) screen.note(`Asking from inside ${printable(box)}…`);
-  const tests = await client.testSecret(box, { name, ...(path === undefined ? {} : { path }) });
+  const tests = await client.testSecret(box, { name, ...omitUndefined({ path }) });
   if (screen.isJson) screen.printJson({ tests });
   else screen.print(renderTests(tests, screen.style));
   return tests.every(({ isInjected, url }) => isInjected || url === "") ? 0 : 5;

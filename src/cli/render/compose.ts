@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { PortableContainer } from "../../contract/container.ts";
 
 /** What a reader of the file must know; each line is true of every exported box. */
@@ -44,10 +45,9 @@ function service(box: PortableContainer): Record<string, unknown> {
     ulimits: Object.fromEntries(box.ulimits.map(({ name, soft, hard }) => [name, { soft, hard }])),
     devices: box.devices,
     ...(box.gpus === 0 ? {} : { deploy: gpus(box.gpus) }),
-    ...(box.cpus === undefined ? {} : { cpus: box.cpus }),
+    ...omitUndefined({ cpus: box.cpus }),
     ...(box.memoryBytes === undefined ? {} : { mem_limit: box.memoryBytes, memswap_limit: box.memoryBytes }),
-    ...(box.pids === undefined ? {} : { pids_limit: box.pids }),
-    ...(box.runtime === undefined ? {} : { runtime: box.runtime }),
+    ...omitUndefined({ pids_limit: box.pids, runtime: box.runtime }),
     restart: "no",
   };
 }

@@ -3,6 +3,7 @@
  * would run a command or open the box is named in a warning and never done.
  */
 import { safeParse, z } from "zod";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { isOwn, loaders } from "./check-env.ts";
 import { readFeatures } from "./devcontainer-features.ts";
@@ -80,7 +81,7 @@ export function readDevcontainer(file: string, text: string): Devcontainer {
     .map((key) => `"${key}" of ${file} is not used: ${notDone[key]}.`);
   return {
     file,
-    ...(image.value === undefined ? {} : { image: image.value }),
+    ...omitUndefined({ image: image.value }),
     ...(features.packages.length === 0 ? {} : { packages: features.packages }),
     env: variables.env,
     warnings: [...image.warnings, ...features.warnings, ...variables.warnings, ...left],

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import { findKey, knownKeysOf, listKeys } from "./key-table.ts";
@@ -34,8 +35,7 @@ export function explainKey(layers: readonly ManifestLayer[], key: string): Expla
     description: info.description,
     type: info.type,
     source: origin ? formatOrigin(origin) : value === undefined ? "not set" : "see its keys",
-    ...(value === undefined ? {} : { value }),
-    ...(origin ? { origin } : {}),
+    ...omitUndefined({ value, origin }),
     ...("default" in info ? { default: info.default } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { entryDefaults, manifestDefaults } from "./defaults.ts";
 import { normalizePath } from "./mount-paths.ts";
 import { formatPath } from "./path.ts";
@@ -123,8 +124,8 @@ function valuesFor(agent: string | undefined, values: LayerValues): LayerValues 
 
 function originOf(layer: ManifestLayer, path: readonly (string | number)[]): Origin {
   const { source, file, positions } = layer;
-  if (!positions) return { source, ...(file === undefined ? {} : { file }) };
-  return { source, ...(file === undefined ? {} : { file }), ...positions.find(path, "key") };
+  if (!positions) return { source, ...omitUndefined({ file }) };
+  return { source, ...omitUndefined({ file }), ...positions.find(path, "key") };
 }
 
 /** `manifest agentbox.toml:4:1`, `flag`, `default`. */

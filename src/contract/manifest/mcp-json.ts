@@ -3,6 +3,7 @@
  * being refused. What is used keeps the rules of [mcp].
  */
 import { safeParse, z } from "zod";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { checkMcp } from "./check-mcp.ts";
 import { type McpEntry, McpSection } from "./mcp-section.ts";
@@ -79,7 +80,10 @@ function readServer(name: string, raw: unknown): McpEntry | string | undefined {
   if (disabled) return undefined;
   const transport = transports[type ?? (url === undefined ? "stdio" : "http")];
   if (transport === undefined) return `the transport "${type}" is not known.`;
-  const entry = transport === "stdio" ? said({ command, args, env }) : said({ url, transport, headers });
+  const entry =
+    transport === "stdio"
+      ? omitUndefined({ command, args, env })
+      : omitUndefined({ url, transport, headers });
   const { problems, values } = readSections(
     { mcp: { servers: { [name]: entry } } },
     z.object({ mcp: McpSection }),
@@ -87,6 +91,3 @@ function readServer(name: string, raw: unknown): McpEntry | string | undefined {
   const wrong = [...problems, ...checkMcp(values, {})].find(({ code }) => code.startsWith("E"));
   return wrong === undefined ? values.mcp!.servers![name] : wrong.message;
 }
-
-const said = (entry: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));

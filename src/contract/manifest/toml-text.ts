@@ -1,12 +1,12 @@
 /** Values of a manifest as TOML. Knows no schema, so that a page can show the text without loading one. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 
 const bareKey = /^[A-Za-z0-9_-]+$/;
 const keyText = (key: string): string => (bareKey.test(key) ? key : text(key));
 const text = (value: string): string =>
   JSON.stringify(value.replaceAll(/\p{Surrogate}/gu, "\ufffd")).replaceAll("\u007f", "\\u007f");
 
-const defined = (entries: object): [string, unknown][] =>
-  Object.entries(entries).filter(([, value]) => value !== undefined);
+const defined = (entries: object): [string, unknown][] => Object.entries(omitUndefined(entries));
 
 /** A value on one line. */
 export function inlineToml(value: unknown): string {

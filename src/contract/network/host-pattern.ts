@@ -1,5 +1,6 @@
 /** The hosts that rules are written for: `host`, `*.host`, either with `:port`. */
 import { parse } from "tldts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { canonicalHost, reservedName } from "./host-name.ts";
 import type { HostPattern } from "./policy.ts";
 
@@ -32,7 +33,7 @@ export function parseHostPattern(
   if (digits !== undefined && port === undefined) return unreadable(text);
   const pattern = { name: canonical.name, isWildcard: star !== undefined };
   const problem = isDenial ? undefined : widthProblem(pattern);
-  return problem ?? { pattern, ...(port === undefined ? {} : { port }) };
+  return problem ?? { pattern, ...omitUndefined({ port }) };
 }
 
 /** IPv6 has colons of its own, so it is recognised before a port is looked for. */

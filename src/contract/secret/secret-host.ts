@@ -1,4 +1,5 @@
 /** The hosts of a secret as people write them: "host", "*.host", either with ":port", "http://host:port", "user@host". */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { modelHost } from "../model/api.ts";
 import { ownDomain } from "../network/host-name.ts";
 import { type HostPatternProblem, parseHostPattern } from "../network/host-pattern.ts";
@@ -34,7 +35,7 @@ export function parseSshHost(text: string): SshPlace | HostPatternProblem {
   const { pattern: host, port = 22 } = parsed;
   // A session is bound to the key of one server, and a pattern has none.
   if (host.isWildcard) return unreadable("a key signs in to servers by name", sshHint);
-  return { host: host.name, port, ...(user === undefined ? {} : { user }) };
+  return { host: host.name, port, ...omitUndefined({ user }) };
 }
 
 function parseName(text: string): { pattern: HostPattern; port?: number | undefined } | HostPatternProblem {
@@ -43,7 +44,7 @@ function parseName(text: string): { pattern: HostPattern; port?: number | undefi
   if (name === undefined || name === modelHost) return parseHostPattern(text);
   const port = digits === undefined ? undefined : Number(digits);
   if (port !== undefined && (port < 1 || port > 65_535)) return unreadable("it has no such port", clearHint);
-  return { pattern: { name, isWildcard: false }, ...(port === undefined ? {} : { port }) };
+  return { pattern: { name, isWildcard: false }, ...omitUndefined({ port }) };
 }
 
 const clearHint = 'Write it like "http://wiki.agentbox.internal:8080", with the port.';

@@ -3,6 +3,7 @@
  * open ends with what it came in with. SECURITY: nothing here ever hands out or logs a credential that exists already.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { PersonPrincipal, Principal } from "../../contract/access/principal.ts";
 import type { AccessRecords, AccessState, Holder, SessionRecord } from "../../ports/access-records.ts";
@@ -149,7 +150,7 @@ export class Access {
       keyDigest: digestOf(key),
       holder,
       ...(agent === undefined ? {} : { agent: printable(agent).slice(0, 200) }),
-      ...(sid === undefined ? {} : { sid }),
+      ...omitUndefined({ sid }),
       createdAtMs: nowMs,
       usedAtMs: nowMs,
       expiresAtMs: nowMs + Math.min(lifeMs, sessionLifeMs),

@@ -1,5 +1,6 @@
 /** Shares: one box, for one person of the team or for whoever opens a one-time link. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { ShareRole } from "../../contract/access/principal.ts";
 import type { ShareInfo } from "../../contract/api/access-routes.ts";
 import type { Box } from "../../contract/box.ts";
@@ -30,7 +31,7 @@ const infoOf = (core: Core, share: ShareRecord): ShareInfo => {
         ? { kind: "link", isClaimed: linkDigest === undefined }
         : { kind: "person", person, name: core.access.findPerson(person)?.name ?? person },
     createdAtMs,
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...omitUndefined({ expiresAtMs }),
   };
 };
 
@@ -81,7 +82,7 @@ export async function createShare(
     ...(isLink ? { linkDigest: digestOf(code) } : { person: findPerson(core, whom.person) }),
     ...(holder.kind === "person" ? { by: holder.person } : {}),
     createdAtMs: nowMs,
-    ...(parent === undefined ? {} : { madeWith: parent.id }),
+    ...omitUndefined({ madeWith: parent?.id }),
     ...(Number.isFinite(endMs) ? { expiresAtMs: endMs } : {}),
   };
   await core.access.change((state) => ({ ...state, shares: [...state.shares, share] }));

@@ -1,5 +1,6 @@
 /** Access tokens for programs: made, listed and ended by the one they act for. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { isOfHost } from "../../contract/access/principal.ts";
 import type { Scope } from "../../contract/access/scope-names.ts";
 import { scopes as allScopes } from "../../contract/access/scope-names.ts";
@@ -68,7 +69,7 @@ export async function createToken(
     digest: digestOf(value),
     scopes: allScopes.filter((scope) => scopes.includes(scope)),
     holder: holderOf(access),
-    ...(parent === undefined ? {} : { madeWith: parent.id }),
+    ...omitUndefined({ madeWith: parent?.id }),
     createdAtMs: nowMs,
     ...(Number.isFinite(endMs) ? { expiresAtMs: endMs } : {}),
   };

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { SignInInfo } from "../../contract/api/access-routes.ts";
 import { isOfHost, type Me } from "../../contract/access/principal.ts";
 import { wordScopes } from "../../contract/access/scope-names.ts";
@@ -19,7 +20,7 @@ export function listSignIns(core: Core, access: Sight): SignInInfo[] {
       kind: holder.kind,
       name: core.access.holderName(holder),
       isThis: credential.kind === "session" && credential.id === id,
-      ...(agent === undefined ? {} : { agent }),
+      ...omitUndefined({ agent }),
       createdAtMs,
       usedAtMs,
       expiresAtMs,
@@ -58,6 +59,6 @@ export function describeCaller(core: Core, access: Sight): Me {
     ...(person.kind === "person" ? { person: person.id } : {}),
     ...(principal.kind === "guest" ? { box: principal.box, may: principal.may } : {}),
     ...(credential.kind === "session" ? { signIn: credential.id } : {}),
-    ...(found?.expiresAtMs === undefined ? {} : { expiresAtMs: found.expiresAtMs }),
+    ...omitUndefined({ expiresAtMs: found?.expiresAtMs }),
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AgentEntry } from "../../contract/agent.ts";
 import type { AgentRun } from "../../contract/agent-events.ts";
 import type { StartRun } from "../../contract/api/schemas.ts";
@@ -20,7 +21,7 @@ export function nextRun(core: Core, entry: AgentEntry, before: AgentRun, request
   return {
     ...turnOf(core, entry, request),
     turns: before.turns + 1,
-    ...(before.conversation === undefined ? {} : { conversation: before.conversation }),
+    ...omitUndefined({ conversation: before.conversation }),
   };
 }
 
@@ -29,7 +30,7 @@ function turnOf(core: Core, entry: AgentEntry, { mode, task, timeoutMs }: StartR
   const nowMs = core.ports.clock.nowMs();
   return {
     mode,
-    ...(task === undefined ? {} : { task }),
+    ...omitUndefined({ task }),
     starts: 0,
     ...(timeoutMs === undefined ? {} : { timeoutMs, deadlineMs: nowMs + timeoutMs }),
     state: mode === "headless" ? "working" : "idle",

@@ -1,4 +1,5 @@
 import { formatBytes } from "../../base/bytes.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { InstallRecipe } from "../../contract/agent.ts";
 import type { AgentCheck } from "../../contract/api/schemas.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
@@ -24,7 +25,7 @@ const describeProblem = ({ agent, error }: CatalogueProblem): AgentCheck => ({
   agent,
   status: "broken",
   detail: error.message,
-  ...(error.hint === undefined ? {} : { fix: error.hint }),
+  ...omitUndefined({ fix: error.hint }),
 });
 
 const absent = (agent: string, install: InstallRecipe): AgentCheck => ({

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AgentRun } from "../../contract/agent-events.ts";
 import type { Box, StopReason } from "../../contract/box.ts";
 import type { NewEvent } from "../../contract/events.ts";
@@ -63,7 +64,7 @@ function conclude(
     ...box,
     run: {
       ...run,
-      ...(facts?.conversation === undefined ? {} : { conversation: facts.conversation }),
+      ...omitUndefined({ conversation: facts?.conversation }),
       state: "done",
       stateSinceMs: core.ports.clock.nowMs(),
       verdict,

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { InstallAgent } from "../../contract/api/schemas.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
 import type { InstallRequest } from "../../ports/tool-store.ts";
@@ -31,9 +32,9 @@ export async function installAgent(
       agent,
       version: tool.version,
       digest: tool.digest,
-      ...(tool.integrity === undefined ? {} : { integrity: tool.integrity }),
+      ...omitUndefined({ integrity: tool.integrity }),
       isPinned,
-      ...(before === undefined ? {} : { before }),
+      ...omitUndefined({ before }),
     });
   }
   return tool;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agents as builtIn } from "../../agents/index.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AgentEntry } from "../../contract/agent.ts";
 import type { AgentInfo } from "../../contract/api/schemas.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
@@ -30,10 +31,9 @@ function describeAgent(entry: AgentEntry, installed: InstalledTool[], pinned: st
     kind,
     origin: isOurs ? "built-in" : "user",
     isHeadless,
-    ...(api === undefined ? {} : { api }),
-    ...(defaultModel === undefined ? {} : { defaultModel }),
+    ...omitUndefined({ api, defaultModel }),
     ...("version" in install ? { recommended: install.version } : {}),
-    ...(pinned === undefined ? {} : { pinned }),
+    ...omitUndefined({ pinned }),
     installed,
     options: z.toJSONSchema(options, { io: "input" }),
     hosts: [...entry.hosts],

@@ -1,6 +1,7 @@
 /** From a box's record to the command that starts its agent, with everything the agent must find. */
 import { dirname } from "node:path/posix";
 import { randomUUID } from "node:crypto";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AgentEntry, Launch } from "../../contract/agent.ts";
 import { type Box, type MainSession, boxPaths } from "../../contract/box.ts";
 import type { SessionStart } from "../../contract/link/messages.ts";
@@ -87,7 +88,7 @@ const moreOf = (
   launch: Launch,
 ): PlannedSession["more"] => ({
   files: launch.files,
-  ...(launch.links === undefined ? {} : { links: launch.links }),
+  ...omitUndefined({ links: launch.links }),
   hasNoInput: mode === "headless",
   hasHooks: entry.readHooks !== undefined,
 });
@@ -117,7 +118,7 @@ export async function toolOf(core: Core, box: Box): Promise<AgentTool> {
 export const boxTools = (core: Core, { spec }: Box, { agents }: AgentTool): BoxTools => ({
   ...core.ports.tools,
   agents,
-  ...(spec.agent.skills === undefined ? {} : { skills: spec.agent.skills }),
+  ...omitUndefined({ skills: spec.agent.skills }),
 });
 
 /** So that a person in the box can type the agent's name. */

@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { BudgetAnswer } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
 import type { ModelPrice } from "../../contract/model/price.ts";
@@ -225,7 +226,7 @@ const originOf = (box: Box, atMs: number): Origin => ({
   incarnation: box.incarnation,
   run: runOf(box),
   agent: box.spec.agent.name,
-  ...(box.projectDir === undefined ? {} : { projectDir: box.projectDir }),
+  ...omitUndefined({ projectDir: box.projectDir }),
 });
 
 /**
@@ -241,9 +242,9 @@ function recordOf(admitted: Admitted, request: ModelRequest, outcome: ModelOutco
     ...origin,
     provider: request.provider,
     model: request.model.slice(0, 256),
-    ...(usage ? { usage } : {}),
+    ...omitUndefined({ usage }),
     estimate,
-    ...(costMicroUsd === undefined ? {} : { costMicroUsd }),
+    ...omitUndefined({ costMicroUsd }),
     status: outcome.status,
     ...(outcome.error === undefined ? {} : { error: outcome.error.slice(0, 128) }),
     durationMs: Math.max(0, Math.round(outcome.durationMs)),

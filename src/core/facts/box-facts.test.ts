@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { EventType } from "../../contract/events.ts";
 import type { NewModelRecord } from "../../contract/model/usage.ts";
@@ -78,7 +79,7 @@ const recordOf = (box: Box, input: number, costMicroUsd?: number): NewModelRecor
   model: "m",
   usage: { input, output: 1, cached: 0, cacheWrite: 0, reasoning: 0 },
   estimate: { input: 0, output: 0 },
-  ...(costMicroUsd === undefined ? {} : { costMicroUsd }),
+  ...omitUndefined({ costMicroUsd }),
   status: 200,
   durationMs: 1,
 });

@@ -1,4 +1,5 @@
 /** What the list of boxes shows besides their records, kept so that showing a thousand of them reads nothing. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { BoxEvent } from "../../contract/events.ts";
 import type { NewModelRecord } from "../../contract/model/usage.ts";
@@ -47,9 +48,7 @@ export class BoxFacts {
     const changedFiles = this.#changed.find(box);
     const { tokens = 0, microUsd = 0 } = this.#spent.find(box) ?? {};
     return {
-      ...(repo === undefined ? {} : { repo }),
-      ...(branch === undefined ? {} : { branch }),
-      ...(changedFiles === undefined ? {} : { changedFiles }),
+      ...omitUndefined({ repo, branch, changedFiles }),
       ...(tokens === 0 ? {} : { tokens }),
       // A cost that is not known is left out: zero would say that it was free.
       ...(microUsd === 0 ? {} : { costMicroUsd: microUsd }),

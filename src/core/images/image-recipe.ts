@@ -1,5 +1,6 @@
 /** From a box's specification to everything its image is made from. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import { formatImageReference, parseImageReference } from "../../contract/image-reference.ts";
 import type { McpServer } from "../../contract/mcp.ts";
@@ -27,14 +28,16 @@ export async function imageRecipe(
   const { node, boxd } = core.ports.tools;
   const servers = await useServers(core, spec);
   return {
-    ...(base === undefined ? {} : { base }),
+    ...omitUndefined({ base }),
     packages: spec.packages ?? [],
     tools: { node, boxd },
     agent: await agentOf(core, spec),
     ...(servers.length === 0 ? {} : { servers }),
-    ...(spec.agent.skills === undefined ? {} : { skills: spec.agent.skills }),
-    ...(place.manifestDigest === undefined ? {} : { manifest: place.manifestDigest }),
-    ...(place.projectDir === undefined ? {} : { projectDir: place.projectDir }),
+    ...omitUndefined({
+      skills: spec.agent.skills,
+      manifest: place.manifestDigest,
+      projectDir: place.projectDir,
+    }),
     warnings: spec.mcp.flatMap(fetchedAtStart),
   };
 }
@@ -45,7 +48,7 @@ async function agentOf(core: Core, { agent: { name, version } }: BoxSpec): Promi
   const purl = purlOf(tool);
   return {
     name,
-    tool: { version: tool.version, digest: tool.digest, dir, ...(purl === undefined ? {} : { purl }) },
+    tool: { version: tool.version, digest: tool.digest, dir, ...omitUndefined({ purl }) },
   };
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
 import type { ApprovalRequest, SecretQuestion } from "../../ports/gate.ts";
@@ -97,13 +98,13 @@ export class Approvals {
       askedAtMs,
       expiresAtMs: askedAtMs + answerWithinMs,
       box: box.name,
-      ...(box.projectDir === undefined ? {} : { projectDir: box.projectDir }),
+      ...omitUndefined({ projectDir: box.projectDir }),
       host,
       port,
-      ...(method === undefined ? {} : { method }),
+      ...omitUndefined({ method }),
       ...(path === undefined ? {} : { path: printable(path) }),
       ...(program === undefined ? {} : { program: printable(program) }),
-      ...(secret === undefined ? {} : { secret: secret.name }),
+      ...omitUndefined({ secret: secret?.name }),
       sentence: secret === undefined ? sentenceFor(request) : secretSentence(box, secret),
     };
     const approval: Approval = { ...asked, digest: digestOf(request, asked) };

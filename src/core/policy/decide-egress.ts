@@ -2,6 +2,7 @@
  * The one decision about the network: may this box reach this host and port, with this method and path? Pure. What
  * is not allowed is denied, and so is everything when the decision itself fails.
  */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { forbiddenRange } from "../../contract/network/address-ranges.ts";
 import {
   type CanonicalHost,
@@ -147,7 +148,7 @@ function decideBest(
     host,
     rule,
     mustInspect: isInspected,
-    ...(exception === undefined ? {} : { exception }),
+    ...omitUndefined({ exception }),
   });
   if (approved) return allow(approved, mustInspect || hasConditions(approved));
   // The connection may begin, because some of its requests may pass; each of them is decided when it has been read.
@@ -170,5 +171,5 @@ const deny = (host: string, reason: DenyReason, rule?: NetworkRule): EgressVerdi
   outcome: "deny",
   host,
   reason,
-  ...(rule === undefined ? {} : { rule }),
+  ...omitUndefined({ rule }),
 });

@@ -1,5 +1,6 @@
 /** Why a request would pass or not, in words, and where to change that. Pure. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { Explanation } from "../../contract/api/schemas.ts";
 import { canonicalHost, reservedName } from "../../contract/network/host-name.ts";
@@ -51,18 +52,10 @@ export function explainEgress(
     host: printable(verdict.host),
     port: request.port,
     sentence: printable(sentenceFor(verdict, request)),
-    ...(reason === undefined ? {} : { reason }),
-    ...(verdict.rule === undefined ? {} : { rule: verdict.rule.id }),
-    ...(origin === undefined ? {} : withoutUndefined(origin)),
+    ...omitUndefined({ reason, rule: verdict.rule?.id, ...origin }),
     howToChange: printable(howToChange(verdict, request, origin)),
   };
 }
-
-const withoutUndefined = ({ layer, file, line }: RuleOrigin): RuleOrigin => ({
-  layer,
-  ...(file === undefined ? {} : { file }),
-  ...(line === undefined ? {} : { line }),
-});
 
 /** Who decided: the rule, the bound that was left, or what is built in. */
 function originOf(

@@ -1,4 +1,5 @@
 /** The [network] sections of all layers, as the policy sees them: whose they are, and where each entry stands. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { ManifestLayer } from "../../contract/manifest/index.ts";
 import type { NetworkSection } from "../../contract/manifest/network-section.ts";
 import type { PresetHosts } from "../../contract/network/preset.ts";
@@ -27,7 +28,7 @@ export function networkLayers(layers: readonly ManifestLayer[]): NetworkLayer[] 
     const layer = layerNames[source];
     const originOf: NetworkLayer["originOf"] = (path) => ({
       layer,
-      ...(file === undefined ? {} : { file }),
+      ...omitUndefined({ file }),
       ...(positions === undefined ? {} : { line: positions.find(["network", ...path], "value").line }),
     });
     return [{ layer, network, originOf }];

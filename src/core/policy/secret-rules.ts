@@ -1,4 +1,5 @@
 /** The hosts of a box's secrets as rules of the layer that asked for them, so that a host is written once. Pure. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { ManifestLayer } from "../../contract/manifest/index.ts";
 import type { NetworkPolicy, NetworkRule } from "../../contract/network/policy.ts";
 import type { SecretUse } from "../../contract/secret/binding.ts";
@@ -16,8 +17,7 @@ function rulesOf({ binding, origin }: SourcedBinding): NetworkRule[] {
     id: `${layer}:secrets.${binding.name}[${i}]`,
     origin: {
       layer,
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
+      ...omitUndefined({ file, line }),
     },
     mode: "allow",
     ...place,

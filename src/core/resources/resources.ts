@@ -2,6 +2,7 @@
  * What live boxes use, sampled every few seconds for as long as somebody looks: nobody pays for numbers that nobody sees.
  */
 import type { Clock } from "../../base/clock.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { Turns } from "../../base/turns.ts";
 import type { ResourceSample, ResourcesAnswer } from "../../contract/api/fleet-routes.ts";
 import type { Box } from "../../contract/box.ts";
@@ -73,8 +74,7 @@ export class Resources {
     const { memoryBytes, cpus } = box.spec.resources;
     return {
       samples,
-      ...(memoryBytes === undefined ? {} : { memoryLimitBytes: memoryBytes }),
-      ...(cpus === undefined ? {} : { cpus }),
+      ...omitUndefined({ memoryLimitBytes: memoryBytes, cpus }),
     };
   }
 

@@ -1,5 +1,6 @@
 /** Remarks of a person on an agent's work: collected, sent as one message, resolved one by one. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { ReviewComment } from "../../contract/review/comment.ts";
 import { sendMessage } from "../agents/talk-to-agent.ts";
@@ -41,7 +42,7 @@ export async function addComment(
       box: box.name,
       incarnation: box.incarnation,
       path,
-      ...(line === undefined ? {} : { line }),
+      ...omitUndefined({ line }),
       text,
       quoted,
       atMs: core.ports.clock.nowMs(),

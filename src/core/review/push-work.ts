@@ -1,5 +1,6 @@
 /** Pushes an agent's work to a branch of its own and opens a pull request for it, through the same gate as a merge. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { Box } from "../../contract/box.ts";
 import { parseUserConfig } from "../../contract/manifest/index.ts";
@@ -107,7 +108,7 @@ function requireOurs(
   const why = last === undefined ? "is there already, and not from this box" : "was moved by somebody else";
   throw new AgentBoxError("push.refused", `The branch ${branch} ${why}.`, {
     hint: "Push to another one with --branch agentbox/NAME, or remove it there.",
-    facts: { branch, found: tip, ...(last === undefined ? {} : { left: last.commit }) },
+    facts: { branch, found: tip, ...omitUndefined({ left: last?.commit }) },
   });
 }
 
@@ -138,10 +139,7 @@ async function pushBranch(core: Core, push: Push): Promise<PushRecord> {
     checkpoint: request.commit,
     files,
     atMs: core.ports.clock.nowMs(),
-    ...(base === undefined ? {} : { base }),
-    ...(compare === undefined ? {} : { compareUrl: compare }),
-    ...(url === undefined ? {} : { url }),
-    ...(number === undefined ? {} : { number }),
+    ...omitUndefined({ base, compareUrl: compare, url, number }),
   });
 }
 

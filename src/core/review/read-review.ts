@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Change, ChangeTotals } from "../../contract/review/change.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
@@ -104,7 +105,7 @@ export async function lookAt(core: Core, name: string, query: ReviewQuery): Prom
     box: name,
     agent: [box.spec.agent.name, box.spec.agent.version].filter(Boolean).join(" "),
     from: query.against ?? query.from ?? "base",
-    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...omitUndefined({ checkpoint }),
     totals: totalsOf(changes),
     dangers: landing.dangers.length === 0 ? [...own] : dangerList([...own, ...landing.dangers]),
     history: [...landing.history],

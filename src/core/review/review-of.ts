@@ -1,5 +1,6 @@
 /** The review repository of a box, made when it is first needed. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
@@ -14,7 +15,7 @@ export async function reviewOf(core: Core, box: Box): Promise<ReviewRepository> 
   return core.ports.reviews.create({
     dir,
     ...(mode === "clone" && source !== undefined ? { borrow: source } : {}),
-    ...(box.baseCommit === undefined ? {} : { baseCommit: box.baseCommit }),
+    ...omitUndefined({ baseCommit: box.baseCommit }),
   });
 }
 

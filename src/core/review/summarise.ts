@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { SessionSummary } from "../../contract/review/review.ts";
@@ -31,7 +32,7 @@ export async function summarise(core: Core, box: Box): Promise<SessionSummary> {
     hostsReached: hosts("allow"),
     hostsDenied: hosts("deny"),
     usage,
-    ...(box.run?.verdict === undefined ? {} : { verdict: box.run.verdict }),
+    ...omitUndefined({ verdict: box.run?.verdict }),
     secrets: secretsOf(box, receipts),
     exceptions: box.spec.exceptions ?? [],
   };

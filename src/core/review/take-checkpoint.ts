@@ -1,5 +1,6 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Checkpoint, CheckpointReason } from "../../contract/review/checkpoint.ts";
@@ -66,7 +67,7 @@ async function take(
     box: box.name,
     incarnation: box.incarnation,
     number,
-    ...(name === undefined ? {} : { name }),
+    ...omitUndefined({ name }),
     atMs: core.ports.clock.nowMs(),
     reason,
     commit,

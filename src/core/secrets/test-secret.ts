@@ -3,6 +3,7 @@
  * became of the secret. The way is the box's own, so the answer is true for its programs, too.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { portOf } from "../../base/url-place.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { SecretTest } from "../../contract/api/vault-routes.ts";
@@ -90,9 +91,9 @@ async function testPlace(
   return {
     url,
     method,
-    ...(status === undefined ? {} : { status }),
+    ...omitUndefined({ status }),
     isInjected,
-    ...(record?.reason === undefined ? {} : { reason: record.reason }),
+    ...omitUndefined({ reason: record?.reason }),
     sentence: sentenceFor(secret, record, status),
   };
 }

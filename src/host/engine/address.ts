@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { readHostEnv, readHostVariable } from "../env.ts";
 import { pathKind, readSmallFile } from "../files.ts";
 import { parseSshUrl, type SshAddress } from "./ssh-address.ts";
@@ -51,7 +52,7 @@ export function parseEngineUrl(url: string, source: string, certificates?: strin
   const ssh = parseSshUrl(url);
   if (ssh !== undefined) return { socketPath: undefined, url, source, ssh };
   if (/^(?:tcp|http|https):\/\/[^\s/]+$/.test(url) && URL.canParse(url))
-    return { socketPath: undefined, url, source, ...(certificates ? { certificates } : {}) };
+    return { socketPath: undefined, url, source, ...omitUndefined({ certificates }) };
   throw new AgentBoxError("runtime.broken", `${source} names no container engine: ${JSON.stringify(url)}.`, {
     hint: "Use the form unix:///var/run/docker.sock, tcp://host:port, ssh://user@host or ssh://user@host/path/of/socket.",
   });

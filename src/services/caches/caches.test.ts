@@ -11,6 +11,7 @@ import { chown, lstat, mkdtemp, readlink, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { systemClock } from "../../host/clock.ts";
 import { openCaches } from "./index.ts";
 
@@ -33,7 +34,7 @@ describe("the package caches of a project", () => {
       dir: join(dir, `store-${++serial}`),
       isRoot,
       clock: systemClock,
-      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...omitUndefined({ maxBytes }),
     });
   const homeWith = async (files: Readonly<Record<string, string>>, whose = owner): Promise<string> => {
     const home = join(dir, `home-${++serial}`);

@@ -8,6 +8,7 @@ import {
   randomState,
 } from "openid-client";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { checkPlace } from "./bounded-fetch.ts";
 import { openCallbackListener } from "./callback-listener.ts";
 import { type BegunFlow, type FlowContext, maxLifetimeMs } from "./flow.ts";
@@ -44,7 +45,7 @@ export async function beginCodeFlow(context: FlowContext): Promise<BegunFlow> {
     state: checks.expectedState,
     code_challenge: await calculatePKCECodeChallenge(checks.pkceCodeVerifier),
     code_challenge_method: "S256",
-    ...(checks.expectedNonce === undefined ? {} : { nonce: checks.expectedNonce }),
+    ...omitUndefined({ nonce: checks.expectedNonce }),
     ...(plan.scopes.length === 0 ? {} : { scope: plan.scopes.join(" ") }),
   });
   return { url: url.href, lifetimeMs: maxLifetimeMs, close: () => listener.close() };

@@ -1,6 +1,7 @@
 /** The connections of ports/connections.ts: sign-ins under way, and the tokens of those that succeeded. */
 import type { Clock, Ids } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { type ConnectionSpec, type ConnectionState, OAuthTokens } from "../../contract/secret/connection.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { Connections, TokenKeeper } from "../../ports/connections.ts";
@@ -89,7 +90,7 @@ export class HostConnections implements Connections {
     });
     const stopWaiting = clock.after(lifetimeMs, () => signIn.end("expired", "Nobody agreed in time."));
     const { url, userCode } = flow;
-    const facts = { url, ...(userCode === undefined ? {} : { userCode }) };
+    const facts = { url, ...omitUndefined({ userCode }) };
     signIn.show({ ...facts, expiresAtMs: clock.nowMs() + lifetimeMs }, () => {
       stopWaiting();
       flow.close();

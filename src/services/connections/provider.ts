@@ -14,6 +14,7 @@ import {
   discovery,
   enableNonRepudiationChecks,
 } from "openid-client";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { OAuthTokens } from "../../contract/secret/connection.ts";
 import { type BoundedFetch, requestTimeoutMs } from "./bounded-fetch.ts";
 import type { SignInPlan } from "./sign-in-plan.ts";
@@ -37,8 +38,10 @@ export async function openProvider(
     const server: ServerMetadata = {
       issuer: issuer ?? new URL(endpoints.authorization ?? endpoints.token).origin,
       token_endpoint: endpoints.token,
-      ...(endpoints.authorization === undefined ? {} : { authorization_endpoint: endpoints.authorization }),
-      ...(endpoints.device === undefined ? {} : { device_authorization_endpoint: endpoints.device }),
+      ...omitUndefined({
+        authorization_endpoint: endpoints.authorization,
+        device_authorization_endpoint: endpoints.device,
+      }),
     };
     return { ...configure(server, clientId, clientSecret, fetch), isNamed: issuer !== undefined };
   }

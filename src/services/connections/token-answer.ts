@@ -1,6 +1,7 @@
 /** From a service's answer to what the vault keeps: checked, with the moment it ends. */
 import { z } from "zod";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { OAuthTokens } from "../../contract/secret/connection.ts";
 import { jwtExpiryMs } from "./jwt-expiry.ts";
 
@@ -40,8 +41,7 @@ export function tokensFrom(answer: unknown, known: Known, sentAtMs: number): OAu
     ...rest,
     scopes: scope === undefined || scope === null ? known.scopes : words(scope),
     accessToken: access_token,
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+    ...omitUndefined({ refreshToken, expiresAtMs }),
   };
 }
 

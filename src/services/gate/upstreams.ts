@@ -6,6 +6,7 @@ import type { Agent } from "node:http";
 import { type SecureContext, type TLSSocket, connect as connectTls } from "node:tls";
 import type { Duplex } from "node:stream";
 import { messageOf } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AddressException } from "../../contract/network/policy.ts";
 import { ReusingAgent } from "../../host/sockets/reusing-agent.ts";
 import { type Dial, dialFailure } from "./dialer.ts";
@@ -91,7 +92,7 @@ class OriginAgent extends ReusingAgent {
         servername: this.#origin.host,
         secureContext: this.#context,
         ALPNProtocols: ["http/1.1"],
-        ...(this.#session === undefined ? {} : { session: this.#session }),
+        ...omitUndefined({ session: this.#session }),
       });
       const timer = setTimeout(() => secure.destroy(late(this.#origin.host)), this.#limits.handshakeMs);
       secure.on("session", (session: Buffer) => {

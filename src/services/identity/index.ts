@@ -15,6 +15,7 @@ import {
 } from "openid-client";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { SignInSection } from "../../contract/manifest/web-section.ts";
 import type { Identity, PersonClaims, Recheck, SignInAnswer, SignInChecks } from "../../ports/identity.ts";
 import { boundedFetch, checkPlace } from "../connections/index.ts";
@@ -101,7 +102,7 @@ async function finish(
   return {
     claims,
     ...(typeof sid === "string" && sid.length <= 256 ? { sid } : {}),
-    ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
+    ...omitUndefined({ refreshToken: tokens.refresh_token }),
   };
 }
 
@@ -135,8 +136,7 @@ async function recheck(
         Object.keys(fields).length === 0 ? undefined : personFrom(settings, subject, fields);
       return {
         verdict: "confirmed" as const,
-        ...(claims === undefined ? {} : { claims }),
-        ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
+        ...omitUndefined({ claims, refreshToken: tokens.refresh_token }),
       };
     });
   } catch (error) {

@@ -4,6 +4,7 @@ import { JOSEError } from "jose/errors";
 import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { SignInSection } from "../../contract/manifest/web-section.ts";
 import type { LogoutNotice } from "../../ports/identity.ts";
 import { type KnownProvider, asSignInError } from "./provider.ts";
@@ -56,8 +57,7 @@ export class LogoutNotices {
     this.#takeOnce(jti);
     return {
       issuer: settings.issuer,
-      ...(sub === undefined ? {} : { subject: sub }),
-      ...(sid === undefined ? {} : { sid }),
+      ...omitUndefined({ subject: sub, sid }),
     };
   }
 

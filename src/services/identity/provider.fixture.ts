@@ -3,6 +3,7 @@ import { createSign, generateKeyPairSync, randomUUID } from "node:crypto";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Configuration, Provider } from "oidc-provider";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { SignInSection } from "../../contract/manifest/web-section.ts";
 
 export const teamClientId = "agentbox-team";
@@ -97,7 +98,7 @@ export class TeamProvider implements AsyncDisposable {
           redirect_uris: [...redirectUris],
           token_endpoint_auth_method: "client_secret_basic",
           backchannel_logout_session_required: true,
-          ...(logoutUri === undefined ? {} : { backchannel_logout_uri: logoutUri }),
+          ...omitUndefined({ backchannel_logout_uri: logoutUri }),
         },
       ],
       jwks: { keys: [jwk] },

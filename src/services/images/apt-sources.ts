@@ -2,6 +2,8 @@
  * Where this host takes its own Debian packages from, for a base of the same release. Sources of other vendors are left
  * out: what they would put into a box is not what the release is. Pure.
  */
+import { omitUndefined } from "../../base/omit-undefined.ts";
+
 export interface AptFile {
   readonly name: string;
   readonly text: string;
@@ -73,7 +75,7 @@ function readLines(text: string): Stanza[] {
         uris: match[2]!,
         suites: [match[3]!],
         components: words(match[4]),
-        ...(signedBy === undefined ? {} : { signedBy }),
+        ...omitUndefined({ signedBy }),
       },
     ];
   });

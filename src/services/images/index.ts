@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { rememberSuccess } from "../../base/remember-success.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import { type ImageInfo, imageLabels } from "../../contract/image.ts";
@@ -170,8 +171,7 @@ class EngineImages implements Images {
       agent: agentLabel(agent),
       base: base.name,
       packages: [...packages],
-      ...(manifest === undefined ? {} : { manifest }),
-      ...(projectDir === undefined ? {} : { projectDir }),
+      ...omitUndefined({ manifest, projectDir }),
       bytes: made.layers.reduce((sum, { bytes }) => sum + bytes, 0),
       layers: made.layers.map(({ name, digest, bytes }) => ({ name, digest, bytes })),
       warnings: [...warnings],
@@ -186,7 +186,7 @@ const agentLabel = ({ name, tool }: ImageRecipe["agent"]): string =>
 const labelsOf = ({ agent, manifest }: ImageRecipe, { inputs }: ImagePlan): Record<string, string> => ({
   [imageLabels.inputs]: inputs,
   [imageLabels.agent]: agentLabel(agent),
-  ...(manifest === undefined ? {} : { [imageLabels.manifest]: manifest }),
+  ...omitUndefined({ [imageLabels.manifest]: manifest }),
 });
 
 /** SECURITY: `localhost/`, because an engine would look for any other name at a registry, where others may own it. */

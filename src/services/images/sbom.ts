@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { version as ownVersion } from "../../base/version.ts";
 import type { ImageRecipe, ImageServer } from "../../ports/images.ts";
 import type { Base } from "./base.ts";
@@ -70,7 +71,7 @@ async function agentComponents({ agent: { name, tool } }: ImageRecipe): Promise<
     type: "application",
     name,
     version,
-    ...(purl === undefined ? {} : { purl }),
+    ...omitUndefined({ purl }),
     hashes: [sha256(digest)],
   };
   return [own, ...(await npmComponents(dir))];

@@ -1,4 +1,5 @@
 /** Where two changes do not go together: the paths, what happened to each in a person's words, and both sides. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { MergeConflict } from "../../contract/review/merge.ts";
 import { asText } from "./failure.ts";
 import type { MergeRoom } from "./room.ts";
@@ -45,8 +46,7 @@ export async function readConflicts(room: MergeRoom, output: string): Promise<re
     conflicts.push({
       path: asText(path),
       what: what.get(path) ?? describeStages(side("2"), side("3")),
-      ...(ours === undefined ? {} : { ours }),
-      ...(theirs === undefined ? {} : { theirs }),
+      ...omitUndefined({ ours, theirs }),
     });
   }
   return conflicts;

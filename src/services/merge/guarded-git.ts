@@ -3,6 +3,7 @@
  * may lack is an error and never a reason to fetch.
  */
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { type GitOptions, gitCommand } from "../../host/git.ts";
 import { type RunResult, run } from "../../host/run.ts";
 import { gitStepFailed } from "./failure.ts";
@@ -29,9 +30,7 @@ export async function guardedGit(args: readonly string[], options: GuardedGitOpt
       ...person?.user,
       encoding: "latin1",
       maxOutputBytes,
-      ...(stdin === undefined ? {} : { stdin }),
-      ...(stdinFd === undefined ? {} : { stdinFd }),
-      ...(stdoutFd === undefined ? {} : { stdoutFd }),
+      ...omitUndefined({ stdin, stdinFd, stdoutFd }),
     });
   } catch (error) {
     throw new AgentBoxError("merge.failed", `Git could not be started: ${messageOf(error)}.`, {

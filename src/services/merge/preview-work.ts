@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { MergePreview, MergeRequest, MergeTip } from "../../ports/merge.ts";
 import { guardedGit } from "./guarded-git.ts";
 import { bringIn } from "./objects.ts";
@@ -48,7 +49,7 @@ export async function previewWork(
     isKept = true;
     const { user } = target.person;
     return {
-      place: { gitDir: room.gitDir, ...(user === undefined ? {} : { user }) },
+      place: { gitDir: room.gitDir, ...omitUndefined({ user }) },
       before: result.before,
       after: result.tree,
       commits: result.made,

@@ -6,6 +6,7 @@
 import { chown, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { GitConfig } from "../../host/git.ts";
 import { type RunResult, run } from "../../host/run.ts";
 import { type GuardedGitOptions, guardedGit, guardedGitOk } from "./guarded-git.ts";
@@ -68,7 +69,7 @@ export class MergeRoom implements AsyncDisposable {
 
   #options(options: RoomGitOptions): GuardedGitOptions {
     const { person, config } = this.#spec;
-    return { gitDir: this.gitDir, cwd: this.gitDir, person, ...options, ...(config ? { config } : {}) };
+    return { gitDir: this.gitDir, cwd: this.gitDir, person, ...options, ...omitUndefined({ config }) };
   }
 
   /**

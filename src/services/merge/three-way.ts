@@ -2,6 +2,7 @@
  * Merges trees without an index or a file: what changed from `base` to `theirs` is done to `ours`. The base is the
  * one that is given, whatever the histories are, so work lands also after a rebase and where there is no history.
  */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { MergeConflict } from "../../contract/review/merge.ts";
 import { writeCommit } from "./commit-object.ts";
 import { readConflicts } from "./conflicts.ts";
@@ -27,7 +28,7 @@ export async function mergeTrees(
   const result = await room.git(["merge-tree", "--write-tree", "-z", "--messages", left, right], {
     // Attributes such as `-merge` and `merge=union` are those of the files the person has now.
     env: worktree,
-    ...(worktree["GIT_WORK_TREE"] === undefined ? {} : { cwd: worktree["GIT_WORK_TREE"] }),
+    ...omitUndefined({ cwd: worktree["GIT_WORK_TREE"] }),
   });
   if (result.code === 0) return { tree: result.stdout.slice(0, result.stdout.indexOf("\0")) };
   if (result.code === 1) return { conflicts: await readConflicts(room, result.stdout) };

@@ -1,5 +1,6 @@
 /** Gemini generateContent. The model is in the path; every piece of a stream repeats what is known, the last knows all. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { TokenUsage } from "../../contract/model/usage.ts";
 import { type JsonObject, asCount, asObject, asObjects, asText } from "./json.ts";
 import type { Change, Learned, ModelLanguage } from "./language.ts";
@@ -36,9 +37,9 @@ function learn(before: Learned, event: JsonObject): Learned {
     ...before,
     hasCall,
     stop: stop === "end" && hasCall ? "tool" : stop,
-    ...(usage === undefined ? {} : { usage }),
+    ...omitUndefined({ usage }),
     isFinal: before.isFinal === true || reason !== undefined,
-    ...(error === undefined ? {} : { error }),
+    ...omitUndefined({ error }),
   };
 }
 

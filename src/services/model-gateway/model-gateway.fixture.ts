@@ -9,6 +9,7 @@ import {
   request as httpRequest,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { type ModelSpec, type ProviderApi, placeholderKey } from "../../contract/model/api.ts";
 import { systemClock } from "../../host/clock.ts";
 import { silentLogger } from "../../host/logger.ts";
@@ -145,7 +146,7 @@ function openRequest(port: number, { path, method, headers, body, signal }: Ask)
         method: method ?? (text === undefined ? "GET" : "POST"),
         headers: { authorization: `Bearer ${placeholderKey}`, ...headers },
         agent: false,
-        ...(signal === undefined ? {} : { signal }),
+        ...omitUndefined({ signal }),
       },
       resolve,
     );

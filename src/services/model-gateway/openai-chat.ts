@@ -1,5 +1,6 @@
 /** OpenAI Chat Completions, also as compatible servers speak it. A stream says its usage only when it is asked to. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { TokenUsage } from "../../contract/model/usage.ts";
 import { type JsonObject, asCount, asObject, asObjects, asText, textsOf } from "./json.ts";
 import type { Asked, Change, Learned, ModelLanguage } from "./language.ts";
@@ -36,7 +37,7 @@ function learn(before: Learned, event: JsonObject): Learned {
       ? {}
       : { usage, isFinal: true, terms: textsOf({ service_tier: event["service_tier"] }) }),
     ...(reason === undefined ? {} : { stop: stops[reason] ?? "other" }),
-    ...(error === undefined ? {} : { error }),
+    ...omitUndefined({ error }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** OpenAI Responses, over SSE and WebSocket: the last event holds the whole response with its usage. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { TokenUsage } from "../../contract/model/usage.ts";
 import { type JsonObject, asCount, asObject, asObjects, asText, textsOf } from "./json.ts";
 import type { Asked, Learned, ModelLanguage } from "./language.ts";
@@ -90,7 +91,7 @@ export const openAiResponses: ModelLanguage = {
   rewrite: (body, { model, maxOutput }) => ({
     ...body,
     model,
-    ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
+    ...omitUndefined({ max_output_tokens: maxOutput }),
   }),
   rewritePath: (path) => path,
   early: ['usage":'],

@@ -6,6 +6,7 @@ import { type Socket, connect, isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type SecureContext, connect as connectTls } from "node:tls";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { openTunnel } from "../../host/proxy-tunnel.ts";
 import { ReusingAgent } from "../../host/sockets/reusing-agent.ts";
 import type { ModelLimits } from "./limits.ts";
@@ -63,7 +64,7 @@ export class OriginAgent extends ReusingAgent {
       servername: isIP(host) === 0 ? host : "",
       secureContext,
       ALPNProtocols: ["http/1.1"],
-      ...(this.#session === undefined ? {} : { session: this.#session }),
+      ...omitUndefined({ session: this.#session }),
     });
     secure.on("session", (session: Buffer) => {
       this.#session = session;

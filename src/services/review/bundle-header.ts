@@ -3,6 +3,7 @@
  * are commits the host has named itself. Everything else is review.bad_bundle.
  */
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 
 const snapshotRef = "refs/agentbox/snapshot";
@@ -56,5 +57,5 @@ const shown = (line: string): string => printable(Buffer.from(line, "latin1").to
 export const badBundle = (why: string, cause?: unknown): AgentBoxError =>
   new AgentBoxError("review.bad_bundle", `The work that came out of the box was not taken: ${why}.`, {
     hint: "Nothing was changed. Look into the box's repository with git fsck, or take what you need by hand.",
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });

@@ -3,6 +3,7 @@
  * is review.failed with git's last words made harmless.
  */
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { type GitConfig, type GitOptions, git } from "../../host/git.ts";
 import { type GitEnd, type GitProcess, spawnGit } from "../../host/git-process.ts";
@@ -101,7 +102,7 @@ export class ReviewGit {
       config: { ...config, ...extra },
       timeoutMs: Number.isFinite(left) ? Math.max(1, left) : (timeoutMs ?? this.limits.readTimeoutMs),
       maxMemoryBytes: this.limits.maxMemoryBytes,
-      ...(stdin === undefined ? {} : { stdin }),
+      ...omitUndefined({ stdin }),
     };
   }
 }

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { deflateSync } from "node:zlib";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
@@ -33,7 +34,7 @@ export class Scene implements Disposable {
       env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: this.dir, GIT_CONFIG_NOSYSTEM: "1" },
       stdio: ["pipe", "pipe", "pipe"],
       maxBuffer: 1 << 30,
-      ...(input === undefined ? {} : { input }),
+      ...omitUndefined({ input }),
     });
   }
 

@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { rememberSuccess } from "../../base/remember-success.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import type { InstallRecipe } from "../../contract/agent.ts";
@@ -202,7 +203,7 @@ function notInstalled(agent: string, recipe: InstallRecipe, version: string | un
     `The agent "${agent}"${version === undefined ? "" : ` ${version}`} is not installed.`,
     {
       hint: recipe.kind === "path" ? recipe.hint : `Install it: agentbox agents add ${agent}${at}`,
-      facts: { agent, ...(version === undefined ? {} : { version }) },
+      facts: { agent, ...omitUndefined({ version }) },
     },
   );
 }

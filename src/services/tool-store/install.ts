@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { InstallRecipe } from "../../contract/agent.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
 import { ensureDirectory } from "../../host/files.ts";
@@ -83,8 +84,7 @@ const describe = (
   // What nobody named is named by what it is.
   version: version === "" ? `local-${digest.slice("sha256:".length, "sha256:".length + 8)}` : version,
   source: recipe.kind === "none" || from !== undefined ? "path" : recipe.kind,
-  ...(name === undefined ? {} : { package: name }),
-  ...(integrity === undefined ? {} : { integrity }),
+  ...omitUndefined({ package: name, integrity }),
   digest,
   ...facts,
 });

@@ -1,6 +1,7 @@
 /** A secret that is added now: its facts are checked before anything is locked, sealed or written. */
 import { isAbsolute } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { NewSecret } from "../../ports/vault.ts";
 import { SecretFacts } from "./document.ts";
 import { checkValue } from "./value-checks.ts";
@@ -15,7 +16,7 @@ export function parseNewSecret(secret: NewSecret, nowMs: number): SecretFacts {
     kind,
     source,
     ...times,
-    ...(note === undefined ? {} : { note }),
+    ...omitUndefined({ note }),
   });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

@@ -3,6 +3,7 @@
  * and this version: moved to another place in the file, neither opens.
  */
 import { randomBytes } from "node:crypto";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { SecretInfo, SecretVersion } from "../../contract/secret/secret.ts";
 import type { SecretValue } from "../../ports/vault.ts";
 import { type SealedVersion, type SecretEntry, type SecretFacts, corrupted } from "./document.ts";
@@ -90,6 +91,6 @@ export const infoOf = ({ versions, ...facts }: SecretEntry, nowMs: number): Secr
     .map(({ version, createdAtMs, revokedAtMs }) => ({
       version,
       createdAtMs,
-      ...(revokedAtMs === undefined ? {} : { revokedAtMs }),
+      ...omitUndefined({ revokedAtMs }),
     })),
 });

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { WorkspaceSpec } from "../../contract/box.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { openWorkspaces } from "./index.ts";
@@ -34,7 +35,7 @@ export async function makeGround(): Promise<Ground> {
       cwd,
       env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home, GIT_CONFIG_NOSYSTEM: "1" },
       stdio: ["pipe", "pipe", "pipe"],
-      ...(input === undefined ? {} : { input }),
+      ...omitUndefined({ input }),
     }).toString();
   plain(["init", "-q", "-b", "main"]);
   let serial = 0;

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { WorkspaceSpec } from "../../contract/box.ts";
 import { run } from "../../host/run.ts";
 import { isHostGitRepository, openWorkspaces } from "./index.ts";
@@ -43,7 +44,7 @@ const workspaces = (limits?: { maxFiles: number; maxBytes: number }) =>
     isRoot,
     userHome: join(dir, "user"),
     agentboxHome: join(dir, "agentbox"),
-    ...(limits ? { limits } : {}),
+    ...omitUndefined({ limits }),
   });
 
 /** Plain git, as a person would run it. */

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { formatDuration, parseDuration } from "../../../src/base/duration.ts";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { BoxSpec } from "../../../src/contract/box.ts";
 import { client } from "../api/client.ts";
 import { boxesQuery } from "../api/queries.ts";
@@ -79,9 +80,9 @@ function valuesOf(spec: BoxSpec): Values {
     workspace: {
       ...(workspace.url === undefined ? { mode: workspace.mode } : { url: workspace.url }),
       ...(workspace.carry === "none" ? {} : { carry: workspace.carry }),
-      ...(cache === undefined ? {} : { cache }),
+      ...omitUndefined({ cache }),
     },
-    runtime: { name: runtime, ...(tier === undefined ? {} : { tier }) },
+    runtime: { name: runtime, ...omitUndefined({ tier }) },
     resources: {
       ...(asked("cpus") ? { cpus: resources.cpus } : {}),
       ...(asked("memory") ? { memory: `${resources.memoryBytes}B` } : {}),

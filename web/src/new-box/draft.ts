@@ -1,4 +1,5 @@
 /** What the form holds. Values are a partial manifest as it is being written: a number may still be half a text. */
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { CreateBoxInput } from "../../../src/contract/api/schemas.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
@@ -65,10 +66,10 @@ export function requestOf(draft: Draft, project: FoundProject | undefined, trust
   const { name, task, starts, values } = draft;
   return {
     ...(name === "" ? {} : { name }),
-    ...(project === undefined ? {} : { projectDir: project.dir }),
+    ...omitUndefined({ projectDir: project?.dir }),
     ...(project?.manifest === undefined ? {} : { manifest: { ...project.manifest } }),
     flags: { ...values },
-    ...(trust === undefined ? {} : { trust }),
+    ...omitUndefined({ trust }),
     start: starts,
     ...(starts ? { ephemeral: name === "", ...workOf(task) } : {}),
   };

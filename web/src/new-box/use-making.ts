@@ -1,6 +1,7 @@
 /** Makes the box, with what it needs before: an agent that is missing is installed, an image that is missing is built. */
 import { useRef, useState } from "react";
 import { AgentBoxError, isAgentBoxError, toAgentBoxError } from "../../../src/base/errors.ts";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { CreateBoxInput, CreatedBox } from "../../../src/contract/api/schemas.ts";
 import type { BoxEvent } from "../../../src/contract/events.ts";
 import { client } from "../api/client.ts";
@@ -45,8 +46,7 @@ async function install(facts: AgentBoxError["facts"], report: Report, signal: Ab
   const what = {
     // A version that only this project wants does not become that of every other.
     keepPin: true,
-    ...(version === undefined ? {} : { version }),
-    ...(digest === undefined ? {} : { digest }),
+    ...omitUndefined({ version, digest }),
   };
   for await (const line of client.installAgent(agent, what, signal)) {
     if (line.type === "error") throw AgentBoxError.fromBody(line.error);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { BoxEvent } from "../../../src/contract/events.ts";
 import { parseChoice } from "./choice.ts";
 import { noticeOf, titleWith } from "./notice-words.ts";
@@ -12,7 +13,7 @@ const event = (
   id: 7,
   atMs: 0,
   type,
-  ...(box === undefined ? {} : { box }),
+  ...omitUndefined({ box }),
   data,
 });
 

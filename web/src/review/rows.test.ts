@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { Change } from "../../../src/contract/review/change.ts";
 import type { ReviewComment } from "../../../src/contract/review/comment.ts";
 import { parsePatch } from "./patch.ts";
@@ -24,7 +25,7 @@ const comment = (id: number, line?: number): ReviewComment => ({
   box: "b",
   incarnation: "i",
   path: "a.txt",
-  ...(line === undefined ? {} : { line }),
+  ...omitUndefined({ line }),
   text: "t",
   quoted: "",
   atMs: 1,

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { ReviewComment } from "../../../src/contract/review/comment.ts";
 import { client } from "../api/client.ts";
 import { useAction } from "../parts/use-action.ts";
@@ -12,8 +13,7 @@ export function useComments(box: string, onSaved: () => void) {
   const { data = none } = useQuery({ queryKey: key, queryFn: () => client.listComments(box) });
   const options = { invalidates: [key] };
   const add = useAction(
-    ({ path, line, text }: NewComment) =>
-      client.addComment(box, { path, text, ...(line === undefined ? {} : { line }) }),
+    ({ path, line, text }: NewComment) => client.addComment(box, { path, text, ...omitUndefined({ line }) }),
     { ...options, onDone: onSaved },
   );
   const send = useAction(() => client.sendComments(box), {

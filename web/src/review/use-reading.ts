@@ -1,5 +1,6 @@
 /** Where a person is in a diff: the file, the line, what is folded, and what they are writing. */
 import { useCallback, useState } from "react";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { Change } from "../../../src/contract/review/change.ts";
 import type { Target } from "./diff-view.tsx";
 import { type Row, newLineOf } from "./rows.ts";
@@ -69,7 +70,7 @@ export function useReading(folds: () => Iterable<string>) {
       const row = rows.find(({ key }) => key === cursor);
       const path = row?.change.path ?? current ?? rows[0]?.change.path;
       const line = row === undefined ? undefined : newLineOf(row);
-      return path === undefined ? undefined : { path, ...(line === undefined ? {} : { line }) };
+      return path === undefined ? undefined : { path, ...omitUndefined({ line }) };
     },
   };
 }

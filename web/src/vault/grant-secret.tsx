@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { parseDuration } from "../../../src/base/duration.ts";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import { agentOfLogin } from "../../../src/contract/secret/agent-login.ts";
 import { client } from "../api/client.ts";
 import { agentsQuery, boxesQuery } from "../api/queries.ts";
@@ -60,10 +61,11 @@ function GrantForm({ name, onDone }: { name: string; onDone: () => void }) {
     retry: false,
     staleTime: 0,
   });
-  const grant = useAction(
-    (wish: Wish) => client.grantSecret({ ...wish, ...(ttlMs === undefined ? {} : { ttlMs }) }),
-    { done: `Granted ${name}.`, invalidates: [["vault"]], onDone },
-  );
+  const grant = useAction((wish: Wish) => client.grantSecret({ ...wish, ...omitUndefined({ ttlMs }) }), {
+    done: `Granted ${name}.`,
+    invalidates: [["vault"]],
+    onDone,
+  });
   return (
     <div className="parts-stack">
       <Field label="For">
@@ -172,8 +174,7 @@ async function ask({ name, scope, box, projectDir, agent, needsProject }: Asked)
     scope,
     ...(scope === "box" ? { box } : {}),
     ...(scope === "agent" ? { agent } : {}),
-    ...(project === undefined ? {} : { projectDir: project.dir }),
-    ...(project?.manifest === undefined ? {} : { manifest: project.manifest }),
+    ...omitUndefined({ projectDir: project?.dir, manifest: project?.manifest }),
   };
   return { wish, grants: await client.grantSecret({ ...wish, isPreview: true }) };
 }

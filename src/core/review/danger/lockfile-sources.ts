@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/omit-undefined.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import { lineOf } from "./json-text.ts";
 import { lockfileReader } from "./lockfile-formats.ts";
@@ -31,7 +32,7 @@ export function lockfileSources(path: string, oldText: string | undefined, newTe
   const dangers = [...fresh].slice(0, maxPerFile).map(([source, needle]): Danger => {
     const line = lineOf(newText, needle);
     const why = `New source of packages, ${quoted(source)}: code from there is fetched and can run at the next install.`;
-    return { kind: "lockfile_source", path, ...(line === undefined ? {} : { line }), why };
+    return { kind: "lockfile_source", path, ...omitUndefined({ line }), why };
   });
   if (fresh.size > maxPerFile) {
     const why = `${counted(fresh.size - maxPerFile, "more new source")} of packages in this file.`;

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../base/omit-undefined.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import { foldedName } from "./fold-path.ts";
 import { asObject, lineOf, parseObject } from "./json-text.ts";
@@ -59,7 +60,7 @@ export function packageScripts(path: string, oldText: string | undefined, newTex
   const danger = (why: string, line?: number): Danger => ({
     kind: "package_script",
     path,
-    ...(line === undefined ? {} : { line }),
+    ...omitUndefined({ line }),
     why,
   });
   const now = parseObject(newText);

@@ -8,6 +8,7 @@ import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AgentBoxError } from "../../../base/errors.ts";
 import { KeyedMutex } from "../../../base/mutex.ts";
+import { omitUndefined } from "../../../base/omit-undefined.ts";
 import { BoxName, boxPaths, type Isolation } from "../../../contract/box.ts";
 import { signalProcess } from "../../../host/processes.ts";
 import type { Runtime, RuntimeBox, RuntimeStatus, RuntimeUsage } from "../../../ports/runtime.ts";
@@ -161,7 +162,7 @@ class BubblewrapRuntime implements Runtime {
     const first = await this.#waitForFirst(box, chain);
     if (first === undefined) throw await this.#startFailure(box, chain);
     const outermost = await identify(chain.pid);
-    await this.#records.write({ ...record, first, ...(outermost === undefined ? {} : { chain: outermost }) });
+    await this.#records.write({ ...record, first, ...omitUndefined({ chain: outermost }) });
     this.#chains.set(box.name, chain);
     this.#ends.watch(box.name, first, chain.exited);
     return { name: box.name, phase: "running", pid: first.pid };
@@ -203,7 +204,7 @@ class BubblewrapRuntime implements Runtime {
           barrier === undefined
             ? "Run: agentbox doctor"
             : `The box's user ${box.owner.uid} cannot pass through ${barrier}; let it (chmod o+x), or keep AgentBox elsewhere.`,
-        facts: { box: box.name, diagnostics: said, ...(barrier === undefined ? {} : { directory: barrier }) },
+        facts: { box: box.name, diagnostics: said, ...omitUndefined({ directory: barrier }) },
       },
     );
   }

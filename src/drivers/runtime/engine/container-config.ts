@@ -3,6 +3,7 @@
  * no capability, no network, a read-only root, private namespaces, and the list of calls that a box may not make.
  */
 import type { ContainerCreateOptions, HostConfig, MountSettings } from "dockerode";
+import { omitUndefined } from "../../../base/omit-undefined.ts";
 import { boxPaths, boxUser, type BoxOwner } from "../../../contract/box.ts";
 import { type EngineFacts, isOlderApi } from "../../../host/engine/facts.ts";
 import type { RuntimeBox } from "../../../ports/runtime.ts";
@@ -99,7 +100,7 @@ function hostConfig(input: ContainerInput, user: BoxOwner): ContainerHostConfig 
     CgroupnsMode: "private",
     // SECURITY: only ever set to give the box a namespace of its own, never to share the host's.
     ...(keepsUser(facts) ? { UsernsMode: `keep-id:uid=${boxUser.uid},gid=${boxUser.gid}` } : {}),
-    ...(input.ociRuntime === undefined ? {} : { Runtime: input.ociRuntime }),
+    ...omitUndefined({ Runtime: input.ociRuntime }),
     // The embedded boxes' namespaces give the same: boxd answers DNS on port 53 without any right.
     Sysctls: { "net.ipv4.ip_unprivileged_port_start": "0" },
     Tmpfs: tmpfsMounts(input, user),

@@ -1,4 +1,5 @@
 /** A container body in words that belong to no engine. What is described is what is sent: nothing is added here. */
+import { omitUndefined } from "../../../base/omit-undefined.ts";
 import type { ContainerDescription } from "../../../contract/container.ts";
 import type { ContainerBody } from "./container-config.ts";
 
@@ -35,9 +36,9 @@ export function describeBody(body: ContainerBody): ContainerDescription {
     devices: devices.map(({ PathOnHost }) => PathOnHost),
     gpus: (host.DeviceRequests ?? []).reduce((sum, { Count = 0 }) => sum + Count, 0),
     ...(host.NanoCpus === undefined ? {} : { cpus: host.NanoCpus / 1e9 }),
-    ...(host.Memory === undefined ? {} : { memoryBytes: host.Memory }),
+    ...omitUndefined({ memoryBytes: host.Memory }),
     ...(host.PidsLimit === undefined || host.PidsLimit === null ? {} : { pids: host.PidsLimit }),
-    ...(host.Runtime === undefined ? {} : { runtime: host.Runtime }),
+    ...omitUndefined({ runtime: host.Runtime }),
   };
 }
 

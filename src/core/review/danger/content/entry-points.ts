@@ -1,4 +1,5 @@
 import { parse } from "smol-toml";
+import { omitUndefined } from "../../../../base/omit-undefined.ts";
 import type { Danger } from "../../../../contract/review/danger.ts";
 import { foldedName } from "../fold-path.ts";
 import { asObject, lineOf, parseObject } from "../json-text.ts";
@@ -129,7 +130,7 @@ export const entryPoints: ContentRule = {
     const dangers: Danger[] = [];
     const add = (kind: Danger["kind"], why: string, key: string) => {
       const line = lineOf(text, `"${key}"`) ?? lineOf(text, key);
-      dangers.push({ kind, path, ...(line === undefined ? {} : { line }), why });
+      dangers.push({ kind, path, ...omitUndefined({ line }), why });
     };
     for (const { keys, effect } of format.fields) {
       const value = at(now, keys);

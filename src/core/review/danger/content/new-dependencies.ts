@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../../base/omit-undefined.ts";
 import type { Danger } from "../../../../contract/review/danger.ts";
 import { lineOf } from "../json-text.ts";
 import { counted, quoted } from "../sentence.ts";
@@ -16,7 +17,7 @@ export const newDependencies: ContentRule = {
     const danger = (why: string, line?: number): Danger => ({
       kind: "dependency",
       path,
-      ...(line === undefined ? {} : { line }),
+      ...omitUndefined({ line }),
       why,
     });
     const now = read(text);

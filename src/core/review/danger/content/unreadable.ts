@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../../base/omit-undefined.ts";
 import type { Danger } from "../../../../contract/review/danger.ts";
 import { addedLines } from "../added-lines.ts";
 import { foldPath, foldedName } from "../fold-path.ts";
@@ -41,7 +42,7 @@ export const unreadable: ContentRule = {
   find(path, old, text) {
     const folded = foldPath(path);
     const danger = (why: string, line?: number): Danger[] => [
-      { kind: "unreadable", path, ...(line === undefined ? {} : { line }), why },
+      { kind: "unreadable", path, ...omitUndefined({ line }), why },
     ];
     if (foreign.test(folded))
       return danger("Copy of others' code: compare it with what its project has published.");
