@@ -6,7 +6,7 @@ import { chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agents } from "../src/agents/index.ts";
-import { seedHome } from "../src/boxd/seed-home.ts";
+import { seedHome } from "../src/boxd/files/seed-home.ts";
 import type { AgentEntry, Launch } from "../src/contract/agent.ts";
 import { type ScriptedModel, startScriptedModel } from "../test/model/scripted-model.ts";
 import { type TestDaemon, withDaemon } from "../test/support/daemon.ts";

@@ -47,10 +47,14 @@ export async function buildBoxd(outDir) {
   });
   await build({
     ...options,
-    entryPoints: [join(source, "emulator.ts")],
+    entryPoints: [join(source, "sessions/emulator.ts")],
     outfile: join(directory, "emulator.js"),
   });
-  await build({ ...options, entryPoints: [join(source, "demo.ts")], outfile: join(directory, "demo.js") });
+  await build({
+    ...options,
+    entryPoints: [join(root, "src/demo/main.ts")],
+    outfile: join(directory, "demo.js"),
+  });
   copyFileSync(nativePty(), join(directory, "pty.node"));
   // The nearest package.json decides how Node reads a .js file, and ours above says "module".
   writeFileSync(join(directory, "package.json"), '{"type":"commonjs"}\n');

@@ -3,7 +3,7 @@ import type { AgentEntry } from "../contract/agent.ts";
 import { boxPaths } from "../contract/box-paths.ts";
 import { terminalKeys } from "./terminal-keys.ts";
 
-/** Shows what a box refuses and then does a small piece of real work; `src/boxd/demo.ts` is its program. */
+/** Shows what a box refuses and then does a small piece of real work; `src/demo/main.ts` is its program. */
 export const demo: AgentEntry = {
   name: "demo",
   title: "Demo",

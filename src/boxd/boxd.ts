@@ -14,22 +14,22 @@ import { boxEnv } from "./box-config.ts";
 import { linkProtocol } from "../contract/link/protocol.ts";
 import { Activity } from "./activity.ts";
 import { Connection } from "./connection.ts";
-import { serveExec } from "./exec.ts";
+import { serveExec } from "./programs/exec.ts";
 import { failure } from "./failure.ts";
-import { serveFollow } from "./follow.ts";
-import { servePort } from "./open-port.ts";
+import { serveFollow } from "./output/follow.ts";
+import { servePort } from "./ports/open-port.ts";
 import type { HooksFile } from "./hooks-file.ts";
 import { HostControl } from "./host-control.ts";
 import type { BoxNetwork } from "./network/index.ts";
-import type { OutputRing } from "./output-ring.ts";
-import { processIds } from "./process-group.ts";
-import { servePorts } from "./ports.ts";
-import { serveListFiles, serveSliceFile } from "./look-at-files.ts";
-import { serveReadFiles } from "./read-files.ts";
-import { Services } from "./services.ts";
-import { Sessions } from "./sessions.ts";
+import type { OutputRing } from "./output/output-ring.ts";
+import { processIds } from "./programs/process-group.ts";
+import { servePorts } from "./ports/ports.ts";
+import { serveListFiles, serveSliceFile } from "./files/look-at-files.ts";
+import { serveReadFiles } from "./files/read-files.ts";
+import { Services } from "./services/services.ts";
+import { Sessions } from "./sessions/sessions.ts";
 import { stopAll } from "./shutdown.ts";
-import { serveWriteFiles } from "./write-files.ts";
+import { serveWriteFiles } from "./files/write-files.ts";
 
 const version = "1";
 const healthEveryMs = 5_000;
@@ -95,7 +95,7 @@ export class Boxd {
   async #putSecrets({ env, files }: HeldSecrets): Promise<void> {
     if (this.#isSealed) throw new AgentBoxError("box.wrong_phase", "The box is sealed: its boot is over.");
     if (files.length > 0) {
-      const { writeSecretFiles } = await import("./secret-files.ts");
+      const { writeSecretFiles } = await import("./files/secret-files.ts");
       await writeSecretFiles(files);
     }
     Object.assign(this.#config.env, env);
@@ -122,7 +122,7 @@ export class Boxd {
       this.#sshAgent = await openSshAgentSocket(socket, this.#socketPath);
       // The second of the files that ssh looks into, so that the first stays the agent's own.
       const file = { path: ".ssh/known_hosts2", text: knownHosts, how: "replace" } as const;
-      const { seedHome } = await import("./seed-home.ts");
+      const { seedHome } = await import("./files/seed-home.ts");
       await seedHome([file], {}, boxEnv(this.#config)["HOME"]);
     } catch (error) {
       process.stderr.write(`boxd: keys for ssh are not whole: ${messageOf(error)}\n`);

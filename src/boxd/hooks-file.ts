@@ -1,7 +1,7 @@
 import { type FSWatcher, constants, watch } from "node:fs";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { OutputRing } from "./output-ring.ts";
+import { OutputRing } from "./output/output-ring.ts";
 
 const readBytes = 64 * 1024;
 /** A file this long is emptied once it has been read, so that hooks of weeks do not fill the box's disk. */

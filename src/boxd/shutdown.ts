@@ -1,5 +1,5 @@
-import type { Services } from "./services.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Services } from "./services/services.ts";
+import type { Sessions } from "./sessions/sessions.ts";
 
 const lookEveryMs = 20;
 const hangUpAfterMs = 1_000;

@@ -27,6 +27,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   services: ["base", "contract", "host", "ports"],
   drivers: ["base", "contract", "host", "ports"],
   boxd: ["base", "contract"],
+  demo: ["base", "contract"],
   daemon: belowDaemon,
   cli: ["base", "contract", "host", "client", "agents"],
   main: [...belowDaemon, "daemon", "cli"],

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { AgentBoxError } from "../base/errors.ts";
+import { AgentBoxError } from "../../base/errors.ts";
 
 /** A process of the box with its input and output; behind it is a pair of pipes or a terminal. */
 export interface Program {

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { ReadStream } from "node:tty";
 import { fileURLToPath } from "node:url";
-import { systemCode } from "../base/errors.ts";
+import { systemCode } from "../../base/errors.ts";
 import { signalGroup } from "./process-group.ts";
 import {
   findExecutable,

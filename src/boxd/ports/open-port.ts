@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { AgentBoxError } from "../base/errors.ts";
-import { type Frame, frameKind } from "../contract/link/codec.ts";
-import type { OpenPortOp } from "../contract/link/messages.ts";
-import type { Activity } from "./activity.ts";
-import type { Connection } from "./connection.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import { type Frame, frameKind } from "../../contract/link/codec.ts";
+import type { OpenPortOp } from "../../contract/link/messages.ts";
+import type { Activity } from "../activity.ts";
+import type { Connection } from "../connection.ts";
 
 const connectMs = 5_000;
 

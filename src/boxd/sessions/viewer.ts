@@ -1,10 +1,10 @@
-import { decodeJson, type Frame, frameKind } from "../contract/link/codec.ts";
-import type { AttachOp, StreamInput } from "../contract/link/messages.ts";
-import { type Connection, dataKind } from "./connection.ts";
-import type { OutputRing } from "./output-ring.ts";
-import { signalName } from "./process-group.ts";
-import { RingReader } from "./ring-reader.ts";
-import type { TerminalSize } from "./terminal-program.ts";
+import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts";
+import type { AttachOp, StreamInput } from "../../contract/link/messages.ts";
+import { type Connection, dataKind } from "../connection.ts";
+import type { OutputRing } from "../output/output-ring.ts";
+import { signalName } from "../programs/process-group.ts";
+import { RingReader } from "../output/ring-reader.ts";
+import type { TerminalSize } from "../programs/terminal-program.ts";
 
 export interface ViewerSession {
   /** False when the program is slow to read. */

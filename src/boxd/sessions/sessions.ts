@@ -1,7 +1,7 @@
-import { AgentBoxError } from "../base/errors.ts";
-import type { BoxdConfig, SessionStart, SessionStatus } from "../contract/link/messages.ts";
-import type { Activity } from "./activity.ts";
-import { signalName } from "./process-group.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { BoxdConfig, SessionStart, SessionStatus } from "../../contract/link/messages.ts";
+import type { Activity } from "../activity.ts";
+import { signalName } from "../programs/process-group.ts";
 import { Session } from "./session.ts";
 
 const keptEnded = 32;
@@ -37,7 +37,7 @@ export class Sessions {
     this.#starting.add(id);
     try {
       if (files.length > 0 || Object.keys(links).length > 0) {
-        const { seedHome } = await import("./seed-home.ts");
+        const { seedHome } = await import("../files/seed-home.ts");
         await seedHome(files, links);
       }
       const onEnd = (session: Session) => this.#ended(session);

@@ -1,8 +1,8 @@
 import { basename, dirname, resolve } from "node:path";
-import { AgentBoxError, systemCode } from "../base/errors.ts";
-import { frameKind } from "../contract/link/codec.ts";
-import type { BoxdConfig, ReadFilesOp } from "../contract/link/messages.ts";
-import type { Connection } from "./connection.ts";
+import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { frameKind } from "../../contract/link/codec.ts";
+import type { BoxdConfig, ReadFilesOp } from "../../contract/link/messages.ts";
+import type { Connection } from "../connection.ts";
 import { SafeDirectory } from "./safe-directory.ts";
 
 const readBytes = 256 * 1024;

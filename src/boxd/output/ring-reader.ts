@@ -1,4 +1,4 @@
-import { type Connection, dataKind } from "./connection.ts";
+import { type Connection, dataKind } from "../connection.ts";
 import type { OutputRing } from "./output-ring.ts";
 
 export interface RingReaderEvents {

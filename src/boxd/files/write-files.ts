@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import type { FileHandle } from "node:fs/promises";
-import { AgentBoxError } from "../base/errors.ts";
-import { decodeJson, type Frame, frameKind } from "../contract/link/codec.ts";
-import type { BoxdConfig, StreamInput, WriteFilesOp } from "../contract/link/messages.ts";
-import type { Connection } from "./connection.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts";
+import type { BoxdConfig, StreamInput, WriteFilesOp } from "../../contract/link/messages.ts";
+import type { Connection } from "../connection.ts";
 import { SafeDirectory } from "./safe-directory.ts";
 
 type Entry = Extract<StreamInput, { type: "entry" }>;

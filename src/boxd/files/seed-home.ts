@@ -1,6 +1,6 @@
-import { AgentBoxError, messageOf } from "../base/errors.ts";
-import { boxPaths } from "../contract/box-paths.ts";
-import type { SeedFile } from "../contract/agent.ts";
+import { AgentBoxError, messageOf } from "../../base/errors.ts";
+import { boxPaths } from "../../contract/box-paths.ts";
+import type { SeedFile } from "../../contract/agent.ts";
 import { SafeDirectory } from "./safe-directory.ts";
 
 const maxExistingBytes = 8 * 2 ** 20;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { omitUndefined } from "../base/omit-undefined.ts";
-import type { Connection } from "./connection.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import type { Connection } from "../connection.ts";
 
 const maxPorts = 512;
 /** Looking for programs reads every process; a box full of them must not hold boxd up. */

@@ -1,13 +1,13 @@
-import type { MainSession } from "../contract/box.ts";
-import type { AttachOp, BoxdConfig, SessionStatus } from "../contract/link/messages.ts";
-import type { Activity } from "./activity.ts";
-import { boxEnv } from "./box-config.ts";
-import { type Connection, dataKind } from "./connection.ts";
-import { OutputRing } from "./output-ring.ts";
-import { startWithPipes } from "./pipe-program.ts";
-import type { Program, ProgramEnd, ProgramSink } from "./program.ts";
+import type { MainSession } from "../../contract/box.ts";
+import type { AttachOp, BoxdConfig, SessionStatus } from "../../contract/link/messages.ts";
+import type { Activity } from "../activity.ts";
+import { boxEnv } from "../box-config.ts";
+import { type Connection, dataKind } from "../connection.ts";
+import { OutputRing } from "../output/output-ring.ts";
+import { startWithPipes } from "../programs/pipe-program.ts";
+import type { Program, ProgramEnd, ProgramSink } from "../programs/program.ts";
 import { Screen } from "./screen.ts";
-import { startOnTerminal, type TerminalSize } from "./terminal-program.ts";
+import { startOnTerminal, type TerminalSize } from "../programs/terminal-program.ts";
 import { Throttle } from "./throttle.ts";
 import { Viewer } from "./viewer.ts";
 

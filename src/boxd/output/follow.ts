@@ -1,5 +1,5 @@
-import type { FollowOp } from "../contract/link/messages.ts";
-import type { Connection } from "./connection.ts";
+import type { FollowOp } from "../../contract/link/messages.ts";
+import type { Connection } from "../connection.ts";
 import type { OutputRing } from "./output-ring.ts";
 import { RingReader } from "./ring-reader.ts";
 

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
+import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { signalGroup } from "./process-group.ts";
 import {
   findExecutable,

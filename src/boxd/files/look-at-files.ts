@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, opendir, readlink, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { AgentBoxError, systemCode } from "../base/errors.ts";
-import { frameKind } from "../contract/link/codec.ts";
-import type { BoxdConfig, ListFilesOp, SliceFileOp, StreamOutput } from "../contract/link/messages.ts";
-import type { Connection } from "./connection.ts";
+import { AgentBoxError, systemCode } from "../../base/errors.ts";
+import { frameKind } from "../../contract/link/codec.ts";
+import type { BoxdConfig, ListFilesOp, SliceFileOp, StreamOutput } from "../../contract/link/messages.ts";
+import type { Connection } from "../connection.ts";
 
 type Listed = Extract<StreamOutput, { type: "listed" }>;
 type Stat = Awaited<ReturnType<typeof lstat>>;

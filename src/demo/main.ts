@@ -8,7 +8,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type DemoReport, sampleProject } from "../contract/demo.ts";
-import { attemptNetwork, attemptProcesses, attemptReadHome, attemptWriteOutside } from "./demo-attempts.ts";
+import { attemptNetwork, attemptProcesses, attemptReadHome, attemptWriteOutside } from "./attempts.ts";
 
 const { values } = parseArgs({
   options: {

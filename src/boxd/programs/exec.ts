@@ -1,8 +1,8 @@
-import { decodeJson, type Frame, frameKind } from "../contract/link/codec.ts";
-import type { BoxdConfig, ExecOp, StreamInput } from "../contract/link/messages.ts";
-import type { Activity } from "./activity.ts";
-import { boxEnv } from "./box-config.ts";
-import { type Connection, dataKind } from "./connection.ts";
+import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts";
+import type { BoxdConfig, ExecOp, StreamInput } from "../../contract/link/messages.ts";
+import type { Activity } from "../activity.ts";
+import { boxEnv } from "../box-config.ts";
+import { type Connection, dataKind } from "../connection.ts";
 import { startWithPipes } from "./pipe-program.ts";
 import { signalName } from "./process-group.ts";
 import type { Program, ProgramSink, ProgramSpec } from "./program.ts";

@@ -11,7 +11,7 @@ import {
   symlink,
   unlink,
 } from "node:fs/promises";
-import { AgentBoxError, systemCode } from "../base/errors.ts";
+import { AgentBoxError, systemCode } from "../../base/errors.ts";
 
 const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const { O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY, O_RDONLY } = constants;

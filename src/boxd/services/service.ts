@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import { backoffMs } from "../base/backoff.ts";
-import { messageOf } from "../base/errors.ts";
-import type { ServiceSpec } from "../contract/box.ts";
-import type { BoxdConfig, ServiceStatus } from "../contract/link/messages.ts";
-import { boxEnv } from "./box-config.ts";
-import { OutputRing } from "./output-ring.ts";
-import { startWithPipes } from "./pipe-program.ts";
-import type { Program, ProgramEnd, ProgramSink, ProgramSpec } from "./program.ts";
+import { backoffMs } from "../../base/backoff.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { ServiceSpec } from "../../contract/box.ts";
+import type { BoxdConfig, ServiceStatus } from "../../contract/link/messages.ts";
+import { boxEnv } from "../box-config.ts";
+import { OutputRing } from "../output/output-ring.ts";
+import { startWithPipes } from "../programs/pipe-program.ts";
+import type { Program, ProgramEnd, ProgramSink, ProgramSpec } from "../programs/program.ts";
 import { type ReadinessWatch, watchReadiness } from "./readiness.ts";
 
 const backoff = { firstMs: 500, maxMs: 30_000, random: Math.random };

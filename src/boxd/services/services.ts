@@ -1,6 +1,6 @@
-import type { BoxdConfig, ServiceStatus } from "../contract/link/messages.ts";
-import { AgentBoxError } from "../base/errors.ts";
-import type { ServiceSpec } from "../contract/box.ts";
+import type { BoxdConfig, ServiceStatus } from "../../contract/link/messages.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { ServiceSpec } from "../../contract/box.ts";
 import { Service } from "./service.ts";
 
 /** The services of a box, each started when those it comes after are ready. */

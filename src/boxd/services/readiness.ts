@@ -1,7 +1,7 @@
 import { connect } from "node:net";
-import type { ServiceSpec } from "../contract/box.ts";
-import { startWithPipes } from "./pipe-program.ts";
-import type { ProgramSpec } from "./program.ts";
+import type { ServiceSpec } from "../../contract/box.ts";
+import { startWithPipes } from "../programs/pipe-program.ts";
+import type { ProgramSpec } from "../programs/program.ts";
 
 const portEveryMs = 100;
 const commandEveryMs = 500;
