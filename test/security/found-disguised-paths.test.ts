@@ -16,7 +16,7 @@ import {
   openGateFixture,
   readAll,
   startTls,
-} from "../../src/services/gate/gate.fixture.ts";
+} from "../../src/services/gate/fixtures/gate.fixture.ts";
 
 const host = "api.example.org";
 const port = (): number => server.port;

@@ -15,7 +15,7 @@ import {
   httpServer,
   openGateFixture,
   readAll,
-} from "../../src/services/gate/gate.fixture.ts";
+} from "../../src/services/gate/fixtures/gate.fixture.ts";
 
 const host = "api.example.org";
 let server: TestServer;

@@ -3,7 +3,7 @@
  * the rest, a blank line ahead) was passed on as another protocol, and its Host was never compared.
  */
 import { describe, expect, it } from "vitest";
-import { ended, openGateFixture, rule, tcpServer } from "../../src/services/gate/gate.fixture.ts";
+import { ended, openGateFixture, rule, tcpServer } from "../../src/services/gate/fixtures/gate.fixture.ts";
 
 const name = "www.example.org";
 const rest = " HTTP/1.1\r\nHost: other.example.org\r\n\r\n";

@@ -13,7 +13,7 @@ import {
   rule,
   tcpServer,
   until,
-} from "../../src/services/gate/gate.fixture.ts";
+} from "../../src/services/gate/fixtures/gate.fixture.ts";
 
 const name = "api.example.org";
 

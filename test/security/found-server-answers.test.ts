@@ -6,7 +6,12 @@ import { readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { httpsServer, openGateFixture, rule, startTls } from "../../src/services/gate/gate.fixture.ts";
+import {
+  httpsServer,
+  openGateFixture,
+  rule,
+  startTls,
+} from "../../src/services/gate/fixtures/gate.fixture.ts";
 
 const name = "api.example.org";
 const fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

@@ -15,8 +15,8 @@ import {
   readAll,
   rule,
   startTls,
-} from "../../src/services/gate/gate.fixture.ts";
-import { fakeInjection, value } from "../../src/services/gate/injection.fixture.ts";
+} from "../../src/services/gate/fixtures/gate.fixture.ts";
+import { fakeInjection, value } from "../../src/services/gate/fixtures/injection.fixture.ts";
 
 const name = "api.example.org";
 /** A place of the attacker's own: what is written there, the attacker can read. */

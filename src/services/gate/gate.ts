@@ -7,15 +7,15 @@ import type { HostSummary } from "../../contract/network/egress.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Gate, GateBox, GateConnection } from "../../ports/gate.ts";
 import type { SshKeys } from "../../ports/ssh-keys.ts";
-import { parseAuthority } from "./authority.ts";
-import { BoxEgress, type BoxEgressOptions } from "./box-egress.ts";
-import type { Caller } from "./caller.ts";
-import { denialText } from "./denial.ts";
-import type { Dial } from "./dialer.ts";
-import { HttpEdge } from "./http-edge.ts";
-import type { LeafContexts } from "./leaf-contexts.ts";
-import { Passage, type PassageRequest } from "./passage.ts";
-import { Upstreams } from "./upstreams.ts";
+import { parseAuthority } from "./arrivals/authority.ts";
+import { BoxEgress, type BoxEgressOptions } from "./box/box-egress.ts";
+import type { Caller } from "./arrivals/caller.ts";
+import { denialText } from "./exchange/denial.ts";
+import type { Dial } from "./servers/dialer.ts";
+import { HttpEdge } from "./arrivals/http-edge.ts";
+import type { LeafContexts } from "./certificates/leaf-contexts.ts";
+import { Passage, type PassageRequest } from "./arrivals/passage.ts";
+import { Upstreams } from "./servers/upstreams.ts";
 
 export interface HostGateOptions extends BoxEgressOptions {
   readonly dial: Dial;

@@ -1,9 +1,17 @@
 import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readClientHello } from "./client-hello.ts";
-import { classify } from "./first-bytes.ts";
-import { ended, httpServer, openGateFixture, readAll, rule, tcpServer, until } from "./gate.fixture.ts";
+import { readClientHello } from "./arrivals/client-hello.ts";
+import { classify } from "./arrivals/first-bytes.ts";
+import {
+  ended,
+  httpServer,
+  openGateFixture,
+  readAll,
+  rule,
+  tcpServer,
+  until,
+} from "./fixtures/gate.fixture.ts";
 
 const name = "www.example.org";
 const get = `GET / HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`;

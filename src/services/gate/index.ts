@@ -10,18 +10,18 @@ import type { Gate, GateListener, InternalHost } from "../../ports/gate.ts";
 import type { Injection } from "../../ports/injection.ts";
 import type { SshKeys } from "../../ports/ssh-keys.ts";
 import { boxEnv } from "../../contract/network/box-env.ts";
-import type { DecideEgress } from "./box-egress.ts";
-import { openCertificateAuthority } from "./certificate-authority.ts";
-import { openDialer } from "./dialer.ts";
+import type { DecideEgress } from "./box/box-egress.ts";
+import { openCertificateAuthority } from "./certificates/certificate-authority.ts";
+import { openDialer } from "./servers/dialer.ts";
 import { HostGate } from "./gate.ts";
-import { watchHostAddresses } from "./host-addresses.ts";
-import { LeafContexts } from "./leaf-contexts.ts";
+import { watchHostAddresses } from "./servers/host-addresses.ts";
+import { LeafContexts } from "./certificates/leaf-contexts.ts";
 import { type GateLimits, gateLimits } from "./limits.ts";
-import { type Resolve, remembering, resolveWith, systemResolve } from "./resolver.ts";
-import { writeTrustFiles } from "./trust-files.ts";
-import { parseUpstreamProxy } from "./upstream-proxy.ts";
+import { type Resolve, remembering, resolveWith, systemResolve } from "./servers/resolver.ts";
+import { writeTrustFiles } from "./certificates/trust-files.ts";
+import { parseUpstreamProxy } from "./servers/upstream-proxy.ts";
 
-export type { DecideEgress } from "./box-egress.ts";
+export type { DecideEgress } from "./box/box-egress.ts";
 
 export interface GateOptions {
   readonly decide: DecideEgress;

@@ -3,9 +3,9 @@ import { connect as connectHttp2 } from "node:http2";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { until } from "./gate.fixture.ts";
-import { inject, placeholder, refuse, value } from "./injection.fixture.ts";
-import { type ManagedGround, get, managed, name, raw } from "./managed-ground.fixture.ts";
+import { until } from "./fixtures/gate.fixture.ts";
+import { inject, placeholder, refuse, value } from "./fixtures/injection.fixture.ts";
+import { type ManagedGround, get, managed, name, raw } from "./fixtures/managed-ground.fixture.ts";
 
 describe("a request to a managed host", () => {
   it("goes out with the value, and comes back without it", async () => {

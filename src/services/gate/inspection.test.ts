@@ -14,7 +14,7 @@ import {
   readAll,
   rule,
   startTls,
-} from "./gate.fixture.ts";
+} from "./fixtures/gate.fixture.ts";
 
 const name = "api.example.org";
 const ownCa = (fixture: GateFixture): string => readFileSync(join(fixture.dir, "ca", "ca.pem"), "utf8");

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { GateBox, InternalHost } from "../../ports/gate.ts";
-import { type GateFixture, ended, openGateFixture, readAll, rule, until } from "./gate.fixture.ts";
+import { type GateFixture, ended, openGateFixture, readAll, rule, until } from "./fixtures/gate.fixture.ts";
 
 const name = "inside.agentbox.internal";
 

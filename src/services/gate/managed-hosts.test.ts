@@ -11,9 +11,9 @@ import {
   startTls,
   tcpServer,
   testCa,
-} from "./gate.fixture.ts";
-import { fakeInjection } from "./injection.fixture.ts";
-import { echo, get, managed, name, ownCa, raw } from "./managed-ground.fixture.ts";
+} from "./fixtures/gate.fixture.ts";
+import { fakeInjection } from "./fixtures/injection.fixture.ts";
+import { echo, get, managed, name, ownCa, raw } from "./fixtures/managed-ground.fixture.ts";
 
 describe("a managed host is read, whatever the rules say", () => {
   const hello = (socket: Socket): Promise<unknown> =>

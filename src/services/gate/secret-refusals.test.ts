@@ -3,9 +3,17 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { SecretDenial } from "../../contract/network/policy.ts";
 import { type Prepared, maxHeldBytes } from "../../ports/injection.ts";
-import { rule, until } from "./gate.fixture.ts";
-import { guard, inject, placeholder, refuse, value } from "./injection.fixture.ts";
-import { type ManagedGround, echo, get, managed, name, post, raw } from "./managed-ground.fixture.ts";
+import { rule, until } from "./fixtures/gate.fixture.ts";
+import { guard, inject, placeholder, refuse, value } from "./fixtures/injection.fixture.ts";
+import {
+  type ManagedGround,
+  echo,
+  get,
+  managed,
+  name,
+  post,
+  raw,
+} from "./fixtures/managed-ground.fixture.ts";
 
 describe("a refusal", () => {
   const reasons: readonly [SecretDenial, number][] = [

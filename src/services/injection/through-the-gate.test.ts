@@ -18,7 +18,7 @@ import {
   rule,
   startTls,
   until,
-} from "../gate/gate.fixture.ts";
+} from "../gate/fixtures/gate.fixture.ts";
 import { openInjection } from "./index.ts";
 import { binding, canary, place, secretValue, tokenOf } from "./injection.fixture.ts";
 

@@ -5,7 +5,7 @@ import { createServer as createHttps } from "node:https";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { makeCertificate } from "../gate/certificate.ts";
+import { makeCertificate } from "../gate/certificates/certificate.ts";
 import type { ModelGatewayOptions } from "./index.ts";
 import {
   type Ask,

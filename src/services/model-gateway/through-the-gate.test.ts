@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { startScriptedModel } from "../../../test/model/scripted-model.ts";
 import { modelHost, placeholderKey } from "../../contract/model/api.ts";
-import { type GateFixture, openGateFixture, readAll, rule } from "../gate/gate.fixture.ts";
+import { type GateFixture, openGateFixture, readAll, rule } from "../gate/fixtures/gate.fixture.ts";
 import { openGatewayFixture, realKey } from "./model-gateway.fixture.ts";
 
 const usage = { input: 11, output: 7 };

@@ -1,0 +1,127 @@
+/**
+ * The secrets of one box as the gate sees them. Whatever goes wrong in deciding about one is a refusal, and a request
+ * that waits for a person holds a place among the box's questions and nothing else.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { AgentBoxError } from "../../../base/errors.ts";
+import type { DenyReason } from "../../../contract/network/policy.ts";
+import type { Logger } from "../../../host/logger.ts";
+import type { GateBox } from "../../../ports/gate.ts";
+import type { Injection, OutgoingRequest, Prepared } from "../../../ports/injection.ts";
+import type { GateLimits } from "../limits.ts";
+import { Room } from "./room.ts";
+
+export interface BoxSecretsOptions {
+  /** Absent: no box has a secret. */
+  readonly injection?: Injection | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: GateLimits;
+}
+
+/** A request that may be sent, with what goes into it. */
+export type Sendable = Exclude<Prepared, { outcome: "refuse" }>;
+
+export interface Refusal {
+  readonly outcome: "refuse";
+  readonly reason: DenyReason;
+  readonly secret?: string | undefined;
+  readonly message?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+const pass: Sendable = { outcome: "pass", body: undefined };
+const never = new AbortController().signal;
+
+interface Waiting {
+  /** How often secrets had changed when it began. */
+  readonly before: number;
+  readonly again: () => Prepared | Promise<Prepared>;
+  readonly abort: AbortController | undefined;
+}
+
+export class BoxSecrets {
+  /** For bodies that are held because the head depends on them. */
+  readonly held: Room;
+  readonly #box: GateBox;
+  readonly #options: BoxSecretsOptions;
+  readonly #questions: Room;
+  #changes = 0;
+
+  constructor(box: GateBox, options: BoxSecretsOptions, questions: Room) {
+    this.#box = box;
+    this.#options = options;
+    this.#questions = questions;
+    this.held = new Room(options.limits.heldBytesPerBox);
+  }
+
+  /** SECURITY: what cannot be told is managed, because then it is at worst read and never passed unread. */
+  manages(host: string, port: number): boolean {
+    try {
+      return this.#options.injection?.manages(this.#box, host, port) === true;
+    } catch (error) {
+      this.#log(error);
+      return true;
+    }
+  }
+
+  /** What was agreed to may have been taken back: who is still waiting is decided about again. */
+  changed(): void {
+    this.#changes += 1;
+  }
+
+  /** Only a value that must be fetched and a question to a person wait; every other request goes on in the same turn. */
+  prepare(
+    request: OutgoingRequest,
+    question: () => AbortController,
+  ): Sendable | Refusal | Promise<Sendable | Refusal> {
+    const { injection } = this.#options;
+    if (injection === undefined) return pass;
+    try {
+      // Nobody is asked about other hosts, and most requests are to those.
+      const abort = this.manages(request.host, request.port) ? question() : undefined;
+      const before = this.#changes;
+      const again = (): Prepared | Promise<Prepared> =>
+        injection.prepare(this.#box, request, abort?.signal ?? never);
+      const prepared = again();
+      return prepared instanceof Promise ? this.#wait(prepared, { before, again, abort }) : prepared;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  async #wait(waiting: Promise<Prepared>, { before, again, abort }: Waiting): Promise<Sendable | Refusal> {
+    const { clock, limits } = this.#options;
+    const place = { isTaken: false, isRefused: false };
+    const cancel = clock.after(limits.secretPromptMs, () => {
+      place.isTaken = this.#questions.take();
+      place.isRefused = !place.isTaken;
+      if (place.isRefused) abort?.abort();
+    });
+    try {
+      let prepared = await waiting;
+      // SECURITY: between a yes and the value it may be taken back, and then the value must not go out.
+      for (let seen = before; seen !== this.#changes && prepared.outcome === "inject"; ) {
+        seen = this.#changes;
+        prepared = await again();
+      }
+      return place.isRefused ? { outcome: "refuse", reason: "limit" } : prepared;
+    } catch (error) {
+      return this.#failed(error);
+    } finally {
+      cancel();
+      if (place.isTaken) this.#questions.give();
+    }
+  }
+
+  #failed(error: unknown): Refusal {
+    this.#log(error);
+    return { outcome: "refuse", reason: "secret_unavailable" };
+  }
+
+  /** SECURITY: an error that nobody thought of, made where a value is at hand, may have it in its message. */
+  #log(error: unknown): void {
+    const code = error instanceof AgentBoxError ? error.code : "unexpected";
+    this.#options.logger.error({ box: this.#box.name, code }, "deciding about a secret failed");
+  }
+}
