@@ -6,11 +6,11 @@ import { chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agents } from "../src/agents/index.ts";
+import { waitFor } from "../src/base/wait-for.ts";
 import { seedHome } from "../src/boxd/files/seed-home.ts";
 import type { AgentEntry, Launch } from "../src/contract/agent.ts";
 import { type ScriptedModel, startScriptedModel } from "../test/model/scripted-model.ts";
 import { type TestDaemon, withDaemon } from "../test/support/daemon.ts";
-import { waitFor } from "../test/support/wait-for.ts";
 import { type Bench, type Result, alternateValues, compare } from "./support/bench.ts";
 
 const name = "agent-startup";

@@ -1,8 +1,8 @@
 // Fifty times `agentbox run --runtime docker shell -- true` at once against fifty times `docker run --rm` of `/bin/true`
 // with the same flags at once, at the same engine: all of them must succeed, or the row fails. The time of each is
 // from the start of its client process to its end; p99 of fifty is the slowest. Watched only.
+import { waitFor } from "../src/base/wait-for.ts";
 import { withDaemon } from "../test/support/daemon.ts";
-import { waitFor } from "../test/support/wait-for.ts";
 import { mustRun } from "./support/agentbox.ts";
 import { type Bench, compare, percentile, timeMs } from "./support/bench.ts";
 import { dockerRun, flagsOfBox } from "./support/docker-run.ts";

@@ -3,8 +3,8 @@
 // median of 15. The peer starts the program alone. Ours also makes a workspace, starts boxd (a Node process) as the
 // box's supervisor, runs the program through it, asks whether the workspace has changed and keeps a record; the peer
 // waits until its container is removed, and ours removes the container after it has answered, before the peer's turn.
+import { waitFor } from "../src/base/wait-for.ts";
 import { withDaemon } from "../test/support/daemon.ts";
-import { waitFor } from "../test/support/wait-for.ts";
 import { type Bench, alternate, compare } from "./support/bench.ts";
 import { agentbox, mustRun } from "./support/agentbox.ts";
 import { dockerRun, flagsOfBox } from "./support/docker-run.ts";

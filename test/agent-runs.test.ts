@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { waitFor } from "../src/base/wait-for.ts";
 import type { AgentEntry, LaunchRequest } from "../src/contract/agent.ts";
 import type { AgentEvent } from "../src/contract/agent-events.ts";
 import type { ModelOutcome } from "../src/ports/model-gateway.ts";
@@ -12,7 +13,6 @@ import { startBox } from "../src/core/start-box.ts";
 import { stopBox } from "../src/core/stop-box.ts";
 import { watchLifetimes } from "../src/core/watch-lifetimes.ts";
 import { createOn, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
-import { waitFor } from "./support/wait-for.ts";
 
 let host: TestHost;
 let core: Core & AsyncDisposable;

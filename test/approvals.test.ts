@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { waitFor } from "../src/base/wait-for.ts";
 import type { Core } from "../src/core/context.ts";
 import { allowEgress } from "../src/core/network/allow-egress.ts";
 import { effectivePolicy } from "../src/core/network/apply-policy.ts";
 import { decideEgress } from "../src/core/policy/decide-egress.ts";
 import type { ApprovalRequest } from "../src/ports/gate.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
-import { waitFor } from "./support/wait-for.ts";
 
 let host: TestHost;
 let core: Core & AsyncDisposable;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { waitFor } from "../src/base/wait-for.ts";
 import type { Core } from "../src/core/context.ts";
 import { pauseBox, resumeBox } from "../src/core/pause-box.ts";
 import { pruneBoxes } from "../src/core/prune-boxes.ts";
@@ -10,7 +11,6 @@ import { startBox } from "../src/core/start-box.ts";
 import { stopBox } from "../src/core/stop-box.ts";
 import { watchLifetimes } from "../src/core/watch-lifetimes.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
-import { waitFor } from "./support/wait-for.ts";
 
 let host: TestHost;
 let core: Core & AsyncDisposable;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { waitFor } from "../src/base/wait-for.ts";
 import { routes } from "../src/contract/api/routes.ts";
 import type { Core } from "../src/core/context.ts";
 import { applyPolicy } from "../src/core/network/apply-policy.ts";
@@ -6,7 +7,6 @@ import { changePolicy } from "../src/core/network/change-policy.ts";
 import { pauseBox, resumeBox } from "../src/core/pause-box.ts";
 import { reconcile } from "../src/core/reconcile.ts";
 import { createOn, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
-import { waitFor } from "./support/wait-for.ts";
 
 let host: TestHost;
 let core: Core & AsyncDisposable;

@@ -2,13 +2,13 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AgentBoxError } from "../src/base/errors.ts";
+import { waitFor } from "../src/base/wait-for.ts";
 import type { Core } from "../src/core/context.ts";
 import { unfinishedRemovals } from "../src/core/finish-removals.ts";
 import { reconcile } from "../src/core/reconcile.ts";
 import { removeBox } from "../src/core/remove-box.ts";
 import type { Runtime } from "../src/ports/runtime.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
-import { waitFor } from "./support/wait-for.ts";
 
 let host: TestHost;
 let core: Core & AsyncDisposable;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { waitFor } from "../src/base/wait-for.ts";
 import type { SecretBinding } from "../src/contract/secret/binding.ts";
 import type { Core } from "../src/core/context.ts";
 import { askTrust } from "../src/core/grant-trust.ts";
@@ -128,10 +129,10 @@ describe("grants of secrets", () => {
       binding.use.places[0]!,
       new AbortController().signal,
     );
-    const [question] = await until(() => core.approvals.list());
+    const question = await waitFor("the question", () => core.approvals.list()[0]);
     expect(question).toMatchObject({ box: "one", secret: "api", host: "api.example.org" });
-    expect(question!.sentence).toContain("https://api.example.org/v1/**");
-    await core.approvals.answer(question!.id, { answer: "allow", scope: "box" });
+    expect(question.sentence).toContain("https://api.example.org/v1/**");
+    await core.approvals.answer(question.id, { answer: "allow", scope: "box" });
     expect(await asked).toBe(true);
     expect(await mayUse("one")).toBe(true);
     expect(await eventTypes(core)).toContain("secret.granted");
@@ -176,10 +177,3 @@ describe("grants of secrets", () => {
     await expect(revokeSecret(core, { name: "other" })).rejects.toMatchObject({ code: "grant.not_found" });
   });
 });
-
-async function until<T>(read: () => readonly T[]): Promise<readonly T[]> {
-  const deadline = performance.now() + 5_000;
-  while (read().length === 0 && performance.now() < deadline)
-    await new Promise((done) => setTimeout(done, 2));
-  return read();
-}

@@ -5,13 +5,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { Skipped } from "./bench.ts";
 import { agentbox, mustRun } from "./agentbox.ts";
 import { type TestDaemon, startDaemon } from "../../test/support/daemon.ts";
 import { isRoot, whyNoBubblewrap } from "../../test/support/host-facts.ts";
 import { runProgram } from "../../test/support/program.ts";
 import { repository } from "../../test/support/source-files.ts";
-import { waitFor } from "../../test/support/wait-for.ts";
 
 const serverAddress = "198.51.100.10";
 /** One name whose connections are passed through, one whose requests are read: they differ in policy only. */

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, it } from "vitest";
-import { waitFor } from "../../test/support/wait-for.ts";
+import { waitFor } from "../base/wait-for.ts";
 import { HooksFile } from "./hooks-file.ts";
 
 let dir: string;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createOn, eventTypes, openTestCore, openTestHost } from "../../test/support/core.ts";
-import { waitFor } from "../../test/support/wait-for.ts";
+import { waitFor } from "../base/wait-for.ts";
 import type { Checkpoint } from "../contract/review/checkpoint.ts";
 import { keptBytes } from "./kept-bytes.ts";
 import { takeCheckpoint, takeQuietly } from "./review/take-checkpoint.ts";

@@ -8,6 +8,7 @@ import { routes } from "../contract/api/routes.ts";
 import { sessionCookie, sessionKeyHeader, socketProtocol } from "../contract/api/headers.ts";
 import { type Access, unauthenticated } from "../core/access/access.ts";
 import { type Caller, socketOwner } from "../core/access/caller.ts";
+import { cookieValues } from "./cookies.ts";
 
 /** By which names the dashboard may be addressed, and so from which pages it may be asked. */
 export interface WebPlaces {
@@ -112,7 +113,7 @@ function identify(access: Access, request: IncomingMessage, kind: EntryKind): Ca
     const value = bearer.exec(headers.authorization)?.[1];
     return access.identifyToken(value ?? "");
   }
-  const cookies = cookiesOf(headers.cookie ?? "");
+  const cookies = cookieValues(headers.cookie, sessionCookie);
   const key = kind === "upgrade" ? keyOfProtocols(request) : headers[sessionKeyHeader]?.toString();
   // SECURITY: both halves. A cookie goes to every port of the host, so another server on it may have seen it.
   if (cookies.length === 0 || key === undefined) throw unauthenticated("Nobody is signed in here.");
@@ -127,12 +128,6 @@ function checkContentType({ method, headers }: IncomingMessage): void {
   if (type === "application/json") return;
   throw new AgentBoxError("input.invalid", "A change must have the content type application/json.");
 }
-
-const cookiesOf = (header: string): string[] =>
-  header.split(";").flatMap((part) => {
-    const [name = "", ...value] = part.trim().split("=");
-    return name === sessionCookie ? [value.join("=")] : [];
-  });
 
 function keyOfProtocols({ headers }: IncomingMessage): string | undefined {
   const offered = headers["sec-websocket-protocol"]?.split(",").map((each) => each.trim()) ?? [];

@@ -146,18 +146,6 @@ export async function waitForFile(box: RuntimeBox, file: string, timeoutMs = 10_
   }
 }
 
-export async function waitFor(
-  what: string,
-  isTrue: () => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await isTrue())) {
-    assert.ok(performance.now() < deadline, `not in time: ${what}`);
-    await delay(5);
-  }
-}
-
 /** Starts, and waits until the box's own code runs where it has any. */
 export async function startUp({ runtime, subject }: RuntimeContext, box: RuntimeBox): Promise<RuntimeStatus> {
   const status = await runtime.start(box);

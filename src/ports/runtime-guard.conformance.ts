@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { chmod, chown, lstat, mkdir, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { waitFor } from "../base/wait-for.ts";
 import { isAgentBoxError } from "../base/errors.ts";
 import { guardedEntries, guardedSuffixes } from "../contract/guarded-paths.ts";
 import type { ConformanceCase } from "./conformance.ts";
-import { endingScript, type RuntimeContext, startUp, waitFor, waitForFile } from "./runtime-context.ts";
+import { endingScript, type RuntimeContext, startUp, waitForFile } from "./runtime-context.ts";
 
 const guarded = { entries: guardedEntries, suffixes: guardedSuffixes };
 const guardedNames = guardedEntries.map(({ name }) => name);

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { waitFor } from "../base/wait-for.ts";
 import { isAgentBoxError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
 import type { ConformanceCase } from "./conformance.ts";
@@ -17,7 +18,6 @@ import {
   type RuntimeContext,
   startUp,
   stubbornScript,
-  waitFor,
   waitForFile,
 } from "./runtime-context.ts";
 

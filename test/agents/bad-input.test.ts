@@ -2,9 +2,9 @@
 import { appendFileSync, chmodSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { eventsOf, fileOf, onAgents, watch } from "../support/agents.ts";
 import type { TestDaemon } from "../support/daemon.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 interface Refusal {
   readonly code: string;

@@ -1,5 +1,6 @@
 /** What every agent must do in a box, each with its own tools and nothing but the scripted model to ask. */
 import { expect } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { modelHost } from "../../src/contract/model/api.ts";
 import type { Usage } from "../model/usage.ts";
 import { writeFileAndRun } from "../model/write-file-and-run.ts";
@@ -16,7 +17,6 @@ import {
   untilState,
   watch,
 } from "../support/agents.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { cellsOf } from "./matrix.ts";
 
 export interface AgentTraits {

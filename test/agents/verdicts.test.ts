@@ -1,5 +1,6 @@
 /** How runs end when they do not end well. Agents' own exit codes lie; the verdict must not. */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { verdictExitCodes } from "../../src/contract/agent-events.ts";
 import { namedScripts } from "../model/named-scripts.ts";
 import {
@@ -11,7 +12,6 @@ import {
   watch,
   writeConfig,
 } from "../support/agents.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 /** Nothing listens there. */
 const nowhere = { url: "http://127.0.0.1:9" };

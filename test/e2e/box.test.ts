@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { Stream } from "../../src/client/index.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { isRoot } from "../support/host-facts.ts";
 import { testRuntime } from "../support/test-runtime.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const asRoot = { title: "as root", options: {} };
 const asOrdinary = (user?: { uid: number; gid: number }) => ({

@@ -1,8 +1,8 @@
 import { readlinkSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { BoxEvent } from "../../src/contract/events.ts";
 import { type TestDaemon, boxedProcesses, startDaemon } from "../support/daemon.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const kills = 100;
 const pidNamespace = (pid: number): string => {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { type EngineProxy, startEngineProxy } from "../support/engine-proxy.ts";
 import { engineRequest } from "../support/engine-request.ts";
@@ -9,7 +10,6 @@ import { engineUnavailable } from "../support/engines.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { type OwnEngine, startOwnDocker } from "../support/own-engine.ts";
 import { describeUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const why = engineUnavailable("docker");
 const runArgs = ["run", "shell", "--runtime", "docker", "--json"];

@@ -2,12 +2,12 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { listPids, readCmdline } from "../../src/host/processes.ts";
 import { startDaemon } from "../support/daemon.ts";
 import { openSshWay, sshUnavailable } from "../support/engine-over-ssh.ts";
 import { engineUnavailable, remappedRoot, startEngine } from "../support/engines.ts";
 import { itUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 describe("an engine behind ssh", () => {
   itUnless(engineUnavailable("docker") ?? sshUnavailable())(

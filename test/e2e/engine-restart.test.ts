@@ -1,12 +1,12 @@
 /** A container engine that ends, crashes or is restarted under running boxes: what is said about them stays true. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { type EngineProxy, startEngineProxy } from "../support/engine-proxy.ts";
 import { engineUnavailable } from "../support/engines.ts";
 import { isAlive } from "../support/host-facts.ts";
 import { type OwnEngine, startOwnDocker } from "../support/own-engine.ts";
 import { describeUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const why = engineUnavailable("docker");
 

@@ -6,12 +6,12 @@ import { spawn } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { TestDaemon } from "../support/daemon.ts";
 import { engineRequest } from "../support/engine-request.ts";
 import { hasProgram } from "../support/host-facts.ts";
 import { buildMs, buildShared, makeProject, startImageDaemon, whyNoImages } from "../support/image-ground.ts";
 import { itUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const missing = (program: string): string | undefined =>
   whyNoImages("docker") ?? (hasProgram(program) ? undefined : `not installed: ${program}`);

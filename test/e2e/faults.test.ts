@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { startDaemon, withDaemon } from "../support/daemon.ts";
 import { isRoot } from "../support/host-facts.ts";
 import { runProgram } from "../support/program.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 /** Runs `daemon run` by itself and gives what it said when it ended. */
 const runDaemon = (home: string) =>

@@ -1,8 +1,8 @@
 /** What the list says of a real box besides its record: its branch and its changes, and what it uses of the host. */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { withDaemon } from "../support/daemon.ts";
 import { makeProject, working } from "../support/review.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 it("the list knows branch, changed files and use of a running box, and none of it is asked of the box", () =>
   withDaemon(async (daemon) => {

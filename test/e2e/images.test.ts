@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { BoxSpec } from "../../src/contract/box.ts";
 import type { ImageInfo } from "../../src/contract/image.ts";
 import { giveFixture } from "../support/agents.ts";
@@ -9,7 +10,6 @@ import { engineRequest } from "../support/engine-request.ts";
 import { engineUnavailable, startDocker } from "../support/engines.ts";
 import { hasProgram } from "../support/host-facts.ts";
 import { itUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const unavailable =
   engineUnavailable("docker") ?? (hasProgram("mmdebstrap") ? undefined : "not installed: mmdebstrap");

@@ -2,11 +2,11 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { Approval } from "../../src/contract/network/egress.ts";
 import { boxOn, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
 import type { ProgramResult } from "../support/program.ts";
 import { giveTo } from "../support/review.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const box = "asking";
 

@@ -2,6 +2,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { Explanation } from "../../src/contract/api/schemas.ts";
 import { addresses } from "../support/network.ts";
 import {
@@ -16,7 +17,6 @@ import {
 } from "../support/network-ground.ts";
 import { giveTo } from "../support/review.ts";
 import { runtimeConfig } from "../support/test-runtime.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const plain = withoutProxy.join(" ");
 

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { DiskAnswer } from "../../src/contract/api/disk.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { testRuntime } from "../support/test-runtime.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 /** Where package managers keep what they have fetched. */
 const caches = [".npm/_cacache", ".cache/pip", ".cargo/registry", "go/pkg/mod"];

@@ -1,12 +1,12 @@
 /** A review with an agent behind it: its turns, its answers to comments, what it spent, and races between several. */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { Checkpoint } from "../../src/contract/review/checkpoint.ts";
 import type { ReviewComment } from "../../src/contract/review/comment.ts";
 import type { Review } from "../../src/contract/review/review.ts";
 import { modelHost } from "../../src/contract/model/api.ts";
 import { boxOf, onAgents, questionsSince, watch } from "../support/agents.ts";
 import { codeOf, reviewOf } from "../support/review.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
   const note = async (name: string, text = "a small note") => {

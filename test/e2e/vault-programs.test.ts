@@ -3,6 +3,7 @@
  * secret is looked for in memory, environments, files, screens, logs, events and crash dumps, and is not there.
  */
 import { beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import {
   coreLimitOf,
   searchBoxFiles,
@@ -27,7 +28,6 @@ import {
   requestsTo,
   setSecret,
 } from "../support/vault-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const box = "working";
 const held = makeCanary();

@@ -1,5 +1,6 @@
 /** A secret under a long session: what a person changes is true for the next request, and `vault test` says so. */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { SecretTest } from "../../src/contract/api/vault-routes.ts";
 import { recordsOf, shell } from "../support/network-ground.ts";
 import {
@@ -13,7 +14,6 @@ import {
   revoke,
   sayNo,
 } from "../support/vault-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const box = "lasting";
 const passphrase = "correct horse battery staple";

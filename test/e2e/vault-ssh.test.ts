@@ -1,8 +1,8 @@
 /** A key that stays on the host: git and ssh in a box use it by a grant, and every signature is on record. */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { shell } from "../support/network-ground.ts";
 import { agentsOf, boxWithKey, cloneFrom, grantKey, onSsh, signaturesOf } from "../support/ssh-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 onSsh("a key of the host", (ground) => {
   const question = (box: string) =>

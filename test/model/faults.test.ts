@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { waitFor } from "../support/wait-for.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { JsonObject } from "./json.ts";
 import { post, postForEvents, postForJson } from "./plain-client.ts";
 import { failFirst } from "./script.ts";

@@ -5,8 +5,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { keptBytes } from "../../src/core/kept-bytes.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { emptyBox, eventsOf, onEachDaemon } from "./attack.ts";
 import { floodArgv } from "./flooding-box.ts";
 

@@ -3,7 +3,7 @@
  * event log, which only grows. Each box now has so many events a minute; the records of the audit are bounded anyway.
  */
 import { expect, it } from "vitest";
-import { waitFor } from "../support/wait-for.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { emptyBox, nodeInBox, onEachDaemon } from "./attack.ts";
 
 /** Asks for another host each time; with `giveUp`, goes before there is an answer. */

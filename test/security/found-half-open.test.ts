@@ -7,9 +7,9 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { type ChildProcess, spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { asUserArgv, isRoot, ordinaryUser } from "../support/host-facts.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 /** Opens them, says how many it has opened so far, and opens another for each that is closed. */
 const attack = `

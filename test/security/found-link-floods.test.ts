@@ -4,9 +4,9 @@
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
 import { whyNoBoxes } from "../support/test-runtime.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { emptyBox, eventsOf, inBox } from "./attack.ts";
 import { type Flood, floodArgv, floodMark, takesOver } from "./flooding-box.ts";
 

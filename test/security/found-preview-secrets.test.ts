@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { AgentBoxError } from "../../src/base/errors.ts";
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { agree } from "../support/network-ground.ts";
@@ -13,7 +14,6 @@ import { makeDirectory } from "../support/review.ts";
 import { describeUnless } from "../support/skipping.ts";
 import { whyNoBoxes } from "../support/test-runtime.ts";
 import { makeCanary, setSecret } from "../support/vault-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { ask, claimLink, signIn, type WebSession } from "../support/web-client.ts";
 import { emptyBox, eventsOf } from "./attack.ts";
 

@@ -6,13 +6,13 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { deferred } from "../../src/base/deferred.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import {
   ended,
   httpServer,
   openGateFixture,
   rule,
   tcpServer,
-  until,
 } from "../../src/services/gate/fixtures/gate.fixture.ts";
 
 const name = "api.example.org";
@@ -54,7 +54,7 @@ describe("a policy that is taken back", () => {
     const closed = once(program, "close");
     fixture.setPolicy(rule(name, server.port, { paths: ["/other"] }));
     await closed;
-    await until(() => (heard.includes("closed") ? true : undefined));
+    await waitFor("the connection is closed", () => heard.includes("closed"));
     expect(heard).toEqual(["before", "closed"]);
     expect(fixture.records).toEqual([expect.objectContaining({ verdict: "deny", reason: "wrong_path" })]);
   });

@@ -1,5 +1,6 @@
 /** Found by trying: one yes of a person must not be used twice. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { SshPlace } from "../../src/contract/secret/binding.ts";
 import type { Core } from "../../src/core/context.ts";
 import { askTrust } from "../../src/core/grant-trust.ts";
@@ -7,7 +8,6 @@ import { gateBox } from "../../src/core/network/apply-policy.ts";
 import { addSecret, grantSecret } from "../../src/core/secrets/keep-secrets.ts";
 import { sshKeysListener } from "../../src/core/secrets/authorise-use.ts";
 import { type TestHost, createOn, openTestCore, openTestHost } from "../support/core.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const manifest = (confirm: boolean): string => `version = 1
 [secrets.deploy]

@@ -3,6 +3,7 @@
  * let through after a kill -9 of the daemon, a restart of the box, and a pause.
  */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { expectDenied, shell } from "../support/network-ground.ts";
 import {
   boxOf,
@@ -14,7 +15,6 @@ import {
   sayNo,
   type VaultGround,
 } from "../support/vault-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const [box, stranger] = ["bound", "not-agreed"] as const;
 const manifest = `[network]\nallow = ["mirror.test"]\n${entry("mirror", "mirror.test", 'how = "bearer"\nenv = "MIRROR_TOKEN"\npaths = ["/echo"]')}`;

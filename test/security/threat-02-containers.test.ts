@@ -1,9 +1,9 @@
 /** Threat 2 in containers: the same policy holds in a box of an engine, from the beginning and after each restart. */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { engineUnavailable, gvisorUnavailable, startDocker } from "../support/engines.ts";
 import { onNetwork } from "../support/network-ground.ts";
 import { startOwnDocker } from "../support/own-engine.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { expectSamePolicy, suiteBox } from "./egress-suite.ts";
 
 const missing = engineUnavailable("docker");

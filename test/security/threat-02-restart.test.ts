@@ -5,8 +5,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { type NetworkGround, onNetwork, run, script } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { expectSamePolicy, suiteBox } from "./egress-suite.ts";
 
 const box = "restarts";

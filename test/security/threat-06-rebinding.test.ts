@@ -3,9 +3,9 @@
  * to; a forbidden one is refused however it is written and whenever it appears.
  */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { addresses } from "../support/network.ts";
 import { boxOn, onNetwork, recordsOf } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { hasReached, tryInBox, tryOnce, type Way } from "./ways-in.ts";
 
 const box = "rebinding";

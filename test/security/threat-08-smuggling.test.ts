@@ -3,9 +3,9 @@
  * as it was judged; the server of these tests keeps every byte it gets.
  */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { ports } from "../support/network.ts";
 import { boxOn, onNetwork, recordsOf } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { tryInBox, tryOnce, type Way } from "./ways-in.ts";
 
 const box = "smuggling";

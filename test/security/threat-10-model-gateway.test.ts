@@ -3,10 +3,10 @@
  * everything to the account of whoever planted it, and so could any other door of the vendor's, such as its file store.
  */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { modelHost, placeholderKey } from "../../src/contract/model/api.ts";
 import { type AgentGround, eventsOf, onAgents, testKey } from "../support/agents.ts";
 import { expectDenied, shell, withoutProxy } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const box = "channel-model";
 const foreign = "sk-ant-api03-planted-by-somebody-else";

@@ -3,11 +3,11 @@
  * machines, past the policy of the box, with whatever the box has written into it.
  */
 import { afterAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { modelHost } from "../../src/contract/model/api.ts";
 import { eventsOf, onAgents } from "../support/agents.ts";
 import { startFetchingModel } from "../support/fetching-model.ts";
 import { shell } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const model = await startFetchingModel();
 afterAll(() => model[Symbol.asyncDispose]());

@@ -5,6 +5,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { searchBoxFiles, searchDisk, searchProcesses, searchWords } from "../support/canary-search.ts";
 import { addresses } from "../support/network.ts";
 import { denialsDuring, script, shell } from "../support/network-ground.ts";
@@ -18,7 +19,6 @@ import {
   requestsTo,
   setSecret,
 } from "../support/vault-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const box = "unreadable";
 /** A rule that would let connections pass unread stands beside the binding, and does not win. */

@@ -7,11 +7,11 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { boxPaths } from "../../src/contract/box.ts";
 import type { TestDaemon } from "../support/daemon.ts";
 import { readEnviron } from "../support/host-facts.ts";
 import type { ProgramResult } from "../support/program.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { emptyBox, type Ground, onEachDaemon, runtimeName } from "./attack.ts";
 
 const canary = `canary-${process.pid}-${Math.random().toString(36).slice(2)}`;

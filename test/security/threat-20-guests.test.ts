@@ -3,9 +3,9 @@
  * from the contract; a box that is not theirs answers exactly as one that does not exist.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { routeAccess } from "../../src/contract/access/route-access.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
-import { waitFor } from "../support/wait-for.ts";
 import {
   ask,
   asPage,

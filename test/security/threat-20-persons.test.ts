@@ -8,11 +8,11 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { routeAccess } from "../../src/contract/access/route-access.ts";
 import type { Route } from "../../src/contract/api/route.ts";
 import { type RouteName, routes } from "../../src/contract/api/routes.ts";
 import { type Answer, type TestTeam, type Visitor, startTeam } from "../support/team.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const table = Object.entries(routes).map(([name, route]) => ({
   name: name as RouteName,

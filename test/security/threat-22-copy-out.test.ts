@@ -18,9 +18,9 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { ordinaryUser } from "../support/host-facts.ts";
 import { runProgram } from "../support/program.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { chownTree, emptyBox, eventsOf, type Ground, inBox, onEachDaemon, shellInBox } from "./attack.ts";
 
 /** Every path below a directory; links are named, never followed. */

@@ -6,8 +6,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, w
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { AgentBoxError } from "../../src/base/errors.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { ask, signIn } from "../support/web-client.ts";
 import {
   chownTree,

@@ -16,9 +16,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { accepting, codeOf, makeProject, merge, reviewOf, working } from "../support/review.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { chownTree, emptyBox, type Ground, hostCases, inBox, onEachDaemon, shellInBox } from "./attack.ts";
 
 /** Old, so that even a file system that writes access times rarely would write this one. */

@@ -7,8 +7,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
-import { waitFor } from "../support/wait-for.ts";
 import {
   boxdPid,
   chownTree,

@@ -3,10 +3,10 @@
  * the same models and the same budget; and boxes below another by name cannot spend more than it may.
  */
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { modelHost } from "../../src/contract/model/api.ts";
 import { boxOf, eventsOf, onAgents, questionsSince } from "../support/agents.ts";
 import { expectDenied, shell } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 /** A child that knows nothing of its parent's settings: a clean environment, a home and a model of its own. */
 const child = (model: string): string =>

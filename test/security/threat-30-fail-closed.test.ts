@@ -5,11 +5,11 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { withDaemon } from "../support/daemon.ts";
 import { asUserArgv, hasProgram, isRoot, ordinaryUser, whyNoBubblewrap } from "../support/host-facts.ts";
 import { runProgram } from "../support/program.ts";
 import { testRuntime, whyNoBoxes } from "../support/test-runtime.ts";
-import { waitFor } from "../support/wait-for.ts";
 import {
   emptyBox,
   eventsOf,

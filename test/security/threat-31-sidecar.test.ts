@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { boxPaths } from "../../src/contract/box.ts";
 import { boxOn, onNetwork, recordsOf, run, script, shell } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 /** The supervisor, which is the box's proxy and resolver too; its number differs from runtime to runtime. */
 const findBoxd = `

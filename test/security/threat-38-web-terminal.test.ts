@@ -5,6 +5,7 @@
  */
 import type { Page, WebSocket } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import {
   type TestBrowser,
   type TestPage,
@@ -16,7 +17,6 @@ import {
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { describeUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { openTerminal, placeOf, screenText, shows, startBox, startProgram } from "../support/web-terminal.ts";
 
 const esc = "\u001b";

@@ -7,8 +7,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { isAgentBoxError } from "../../src/base/errors.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { makeProject, merge, reviewOf, runIn, stateOf, working } from "../support/review.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { type Ground, onEachDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {

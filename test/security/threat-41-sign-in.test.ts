@@ -1,9 +1,9 @@
 /** Threat 41: an identity that is not checked. Each lie is told to a sign-in that succeeds without it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { Browser } from "../../src/services/connections/browser.fixture.ts";
 import { claimsOf, signed, tampered, unsigned } from "../../src/services/identity/provider.fixture.ts";
 import { type TestTeam, type Visitor, startTeam } from "../support/team.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 let team: TestTeam;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { isAlive } from "../support/host-facts.ts";
-import { waitFor } from "../support/wait-for.ts";
 import {
   boxdPid,
   emptyBox,

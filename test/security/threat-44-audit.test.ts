@@ -5,8 +5,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { boxOn, onNetwork, recordsOf, run, shell, withoutProxy } from "../support/network-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { tryOnce } from "./ways-in.ts";
 
 const box = "audited";

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { BoxEvent } from "../../src/contract/events.ts";
 import { searchDisk, searchWords } from "../support/canary-search.ts";
 import { recordsOf, shell } from "../support/network-ground.ts";
@@ -17,7 +18,6 @@ import {
   sayNo,
   setSecret,
 } from "../support/vault-ground.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const box = "recorded";
 const broken = `${makeCanary()}\nX-Injected: yes`;

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { AgentEvent, Verdict } from "../../src/contract/agent-events.ts";
 import type { Box } from "../../src/contract/box.ts";
 import type { BoxEvent } from "../../src/contract/events.ts";
@@ -23,7 +24,6 @@ import { type TestDaemon, type TestDaemonOptions, startDaemon } from "./daemon.t
 import { giveAgent, whyNoAgent } from "./installed-agents.ts";
 import { type ProgramOptions, type ProgramResult, runProgram } from "./program.ts";
 import { runtimeConfig, testRuntime, whyNoBoxes } from "./test-runtime.ts";
-import { waitFor } from "./wait-for.ts";
 
 /** What the daemon sends to the model, and no box may ever hold. */
 export const testKey = "sk-real-key-canary-4b1f9d";

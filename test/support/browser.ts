@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Browser, type BrowserContext, type Page, chromium } from "playwright-core";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { TestDaemon } from "./daemon.ts";
-import { waitFor } from "./wait-for.ts";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const program = places.find((path) => existsSync(path));

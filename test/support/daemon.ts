@@ -12,12 +12,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { type Client, createClient, unixTransport } from "../../src/client/index.ts";
 import { asUserArgv, isAlive, isRoot, readEnviron } from "./host-facts.ts";
 import { type ProgramOptions, type ProgramResult, runProgram } from "./program.ts";
 import { builtTree, stagedTree } from "./staged-tree.ts";
 import { engineEnv, runtimeConfig, testRuntime } from "./test-runtime.ts";
-import { waitFor } from "./wait-for.ts";
 
 export interface TestDaemonOptions {
   /** Run the daemon and the CLI as this user; only root can choose. */

@@ -6,9 +6,9 @@ import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { run } from "../../src/host/run.ts";
 import { hasProgram, isRoot } from "./host-facts.ts";
-import { waitFor } from "./wait-for.ts";
 
 export interface SshWay extends AsyncDisposable {
   /** The address of the engine at this socket, by ssh. */

@@ -16,11 +16,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { runscName, runscRegistration } from "../../src/contract/gvisor-registration.ts";
 import { engineRequest } from "./engine-request.ts";
 import { type EngineKind, enginesDirectory, recordOf, type StartedEngine } from "./engine-records.ts";
 import { asUserArgv, hasProgram, isRoot, ordinaryUser } from "./host-facts.ts";
-import { waitFor } from "./wait-for.ts";
 
 export type { EngineKind, StartedEngine } from "./engine-records.ts";
 

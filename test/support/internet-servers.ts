@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { hasProgram } from "./host-facts.ts";
 import { addresses, type TestNetwork } from "./network.ts";
 import { runProgram } from "./program.ts";
-import { waitFor } from "./wait-for.ts";
 
 export interface Server extends AsyncDisposable {}
 

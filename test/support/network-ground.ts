@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";
 import type { NetworkSection } from "../../src/contract/manifest/network-section.ts";
 import type { TestDaemon, TestDaemonOptions } from "./daemon.ts";
 import { openNetwork, type TestNetwork, whyNoNetwork } from "./network.ts";
 import type { ProgramResult } from "./program.ts";
-import { waitFor } from "./wait-for.ts";
 
 export interface NetworkGround {
   readonly network: TestNetwork;

@@ -2,10 +2,10 @@
 import type { ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { enginesDirectory } from "./engine-records.ts";
 import { cgroupParent, isAnswering, launchDocker, spawnEngine } from "./engines.ts";
 import { isAlive } from "./host-facts.ts";
-import { waitFor } from "./wait-for.ts";
 
 export interface OwnEngine {
   readonly directory: string;

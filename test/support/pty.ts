@@ -1,5 +1,5 @@
 import { spawn } from "@lydell/node-pty";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 
 /** A program on a terminal of its own, and every byte that it has written there. */
 export interface PtyProgram extends Disposable {

@@ -11,12 +11,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { MergeRecord } from "../../src/contract/review/merge.ts";
 import type { Review } from "../../src/contract/review/review.ts";
 import type { TestDaemon } from "./daemon.ts";
 import { isRoot } from "./host-facts.ts";
 import { type ProgramResult, runProgram } from "./program.ts";
-import { waitFor } from "./wait-for.ts";
 
 /** A repository on the host, as a person has it. */
 export interface Project {

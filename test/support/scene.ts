@@ -1,6 +1,7 @@
 /** A team's day for pictures of the dashboard: real boxes, a real agent, and a model that says what a script tells it to. */
 import { chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { callToRun } from "../model/declared-tools.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { startScriptedModel } from "../model/scripted-model.ts";
@@ -8,7 +9,6 @@ import type { Step } from "../model/step.ts";
 import { type TestDaemon, startDaemon } from "./daemon.ts";
 import { giveAgent, whyNoAgent } from "./installed-agents.ts";
 import { runProgram } from "./program.ts";
-import { waitFor } from "./wait-for.ts";
 
 const keyVariable = "SCENE_MODEL_KEY";
 const tokens = { input: 41_200, output: 1_830 };

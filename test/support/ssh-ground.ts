@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, afterAll, expect } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";
 import { listPids, readCmdline } from "../../src/host/processes.ts";
 import type { TestDaemon } from "./daemon.ts";
@@ -10,7 +11,6 @@ import { makeGitSite } from "./internet-sites.ts";
 import { addresses } from "./network.ts";
 import { agree, type NetworkGround, onNetwork, recordsOf } from "./network-ground.ts";
 import { giveTo } from "./review.ts";
-import { waitFor } from "./wait-for.ts";
 
 export interface SshGround extends NetworkGround {
   /** At ssh.test, and at other.test; both let the same key in. */

@@ -1,11 +1,11 @@
 /** Ends what engines.ts has started: containers first, then the engine, then what it left on the host. */
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { engineRequest } from "./engine-request.ts";
 import { enginesDirectory, type StartedEngine } from "./engine-records.ts";
 import { isAlive, readEnviron } from "./host-facts.ts";
 import { runProgram } from "./program.ts";
-import { waitFor } from "./wait-for.ts";
 
 export async function stopEngines(): Promise<void> {
   const files = readdirSync(enginesDirectory()).filter((name) => name.endsWith(".json"));

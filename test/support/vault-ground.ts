@@ -4,12 +4,12 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";
 import type { TestDaemon } from "./daemon.ts";
 import { agree, type NetworkGround, onNetwork, recordsOf } from "./network-ground.ts";
 import type { ProgramResult } from "./program.ts";
 import { giveTo } from "./review.ts";
-import { waitFor } from "./wait-for.ts";
 
 /** A value that no test writes down, with signs that look different in a URL. */
 export const makeCanary = (): string =>

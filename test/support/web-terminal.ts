@@ -1,8 +1,8 @@
 /** What tests do with a terminal in the page: open it, type in it, and read what it shows. */
 import type { Page } from "playwright-core";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { becomesTrue } from "./browser.ts";
 import type { TestDaemon } from "./daemon.ts";
-import { waitFor } from "./wait-for.ts";
 
 /** A prompt that is seen once the shell reads, and no start-up files. */
 const quietShell = ["sh", "-c", "PS1='ready> ' exec sh -i"];

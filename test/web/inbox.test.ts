@@ -1,13 +1,13 @@
 /** Questions of real boxes in the inbox: asked live, answered for exactly what is shown, and gone when they are. */
 import type { Page } from "playwright-core";
 import { afterAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import type { Approval } from "../../src/contract/network/egress.ts";
 import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
 import { endedRun, memoryBox, withStore } from "../support/many-boxes.ts";
 import { boxOn, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
 import type { ProgramResult } from "../support/program.ts";
 import { describeUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 const box = "asking";
 let browser: TestBrowser | undefined;

@@ -1,12 +1,12 @@
 /** Browser notifications: off until somebody turns them on, then one for each change, however many tabs there are. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { boxOn, shell } from "../support/network-ground.ts";
 import { describeUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 
 /** Keeps what would be shown, and whether the browser was asked. */
 function recordNotices(): void {

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { createServer, type Server } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import {
   becomesTrue,
   launchBrowser,
@@ -18,7 +19,6 @@ import {
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { describeUnless } from "../support/skipping.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { emptyBox, eventsOf } from "../security/attack.ts";
 
 const box = "shop-web";

@@ -1,3 +1,4 @@
+import { exitCodes } from "../../base/error-codes.ts";
 import type { DoctorReport } from "../../contract/api/doctor.ts";
 import type { RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
@@ -15,7 +16,7 @@ export const run: RunCommand = async (context) => {
   let report = await examine();
   if (args.isSet("fix")) {
     const { fixGvisor } = await import("./doctor-fix.ts");
-    if (!(await fixGvisor(context, report))) return 5;
+    if (!(await fixGvisor(context, report))) return exitCodes.refused;
     report = await examine();
   }
   if (screen.isJson) screen.printJson(report);

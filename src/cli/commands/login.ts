@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { exitCodes } from "../../base/error-codes.ts";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
@@ -124,7 +125,8 @@ async function remove({ args, screen, connect }: CommandContext, agent: string):
         hint: `Add --yes: agentbox login rm ${printable(agent)} --yes`,
       });
     }
-    if (!(await askYesNo(screen, `Forget ${name}? Boxes of ${agent} then need a key.`))) return 5;
+    if (!(await askYesNo(screen, `Forget ${name}? Boxes of ${agent} then need a key.`)))
+      return exitCodes.refused;
   }
   await client.removeSecret(name);
   if (screen.isJson) screen.printJson({ name });

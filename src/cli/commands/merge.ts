@@ -1,5 +1,6 @@
 /** merge, undo, discard, export: how work leaves its box, or does not. */
 import { resolve } from "node:path";
+import { exitCodes } from "../../base/error-codes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
@@ -19,7 +20,7 @@ async function merge(context: CommandContext): Promise<number> {
   const box = args.positionals[0]!;
   const client = await context.connect();
   const looked = await lookAtWork(context, client, box, "merge");
-  if (looked === undefined) return 5;
+  if (looked === undefined) return exitCodes.refused;
   const message = args.text("message");
   const merged = await showingConflicts(screen, () =>
     withProgress(screen, "Merging", () =>
@@ -65,7 +66,7 @@ async function discard({ args, screen, connect }: CommandContext): Promise<numbe
   const box = args.positionals[0]!;
   const client = await connect();
   if (screen.isInteractive && !args.isSet("yes") && !screen.isJson) {
-    if (!(await askYesNo(screen, `Remove ${box} and everything it did?`))) return 5;
+    if (!(await askYesNo(screen, `Remove ${box} and everything it did?`))) return exitCodes.refused;
   }
   await client.discardWork(box);
   if (screen.isJson) screen.printJson({ box });

@@ -1,3 +1,4 @@
+import { exitCodes } from "../../base/error-codes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
 import { printable } from "../../base/printable.ts";
@@ -23,7 +24,7 @@ async function show(context: CommandContext, words: readonly string[]): Promise<
   return 0;
 }
 
-/** The exit code answers "does it pass with nobody there": 0 for yes, 5 for no and for what would be asked. */
+/** The exit code answers "does it pass with nobody there": 0 for yes, `refused` for no and for what would be asked. */
 async function explain(context: CommandContext, words: readonly string[]): Promise<number> {
   const { args, screen } = context;
   const { box, others } = getNamedBox(context, words, 1, "policy explain BOX URL [-X METHOD]");
@@ -34,7 +35,7 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   });
   if (screen.isJson) screen.printJson(explanation);
   else screen.print(renderExplanation(explanation, screen.style));
-  return explanation.verdict === "allow" ? 0 : 5;
+  return explanation.verdict === "allow" ? 0 : exitCodes.refused;
 }
 
 async function learn(context: CommandContext, words: readonly string[]): Promise<number> {

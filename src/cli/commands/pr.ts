@@ -1,6 +1,7 @@
 /** pr and push: the work on a branch of its own at the project's remote, with or without a pull request. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { exitCodes } from "../../base/error-codes.ts";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
@@ -17,7 +18,7 @@ export const run: RunCommand = async (context) => {
   const body = await readBody(context);
   const client = await context.connect();
   const looked = await lookAtWork(context, client, box, "push");
-  if (looked === undefined) return 5;
+  if (looked === undefined) return exitCodes.refused;
   const given = (name: string) => {
     const value = args.text(name);
     return value === undefined ? {} : { [name]: value };

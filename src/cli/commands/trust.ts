@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { exitCodes } from "../../base/error-codes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import { askYesNo } from "../ask.ts";
@@ -57,7 +58,7 @@ async function ask(
       });
     }
     showRequests(screen, printable(question.projectDir), question.requests);
-    if (!(await askYesNo(screen, "Allow exactly this for this project?"))) return 5;
+    if (!(await askYesNo(screen, "Allow exactly this for this project?"))) return exitCodes.refused;
   }
   const entry = await client.grantTrust({ ...project, digest: agreed ?? question.digest });
   if (screen.isJson) screen.printJson(entry);

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { exitCodes } from "../../base/error-codes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
@@ -109,7 +110,7 @@ async function rm(context: CommandContext, words: readonly string[]): Promise<nu
       );
     }
     const uses = grants.length === 0 ? "Nobody has a grant for it." : `${grants.length} grants go with it.`;
-    if (!(await askYesNo(screen, `Remove ${name} for good? ${uses}`))) return 5;
+    if (!(await askYesNo(screen, `Remove ${name} for good? ${uses}`))) return exitCodes.refused;
   }
   await client.removeSecret(name);
   return say(context, { name }, `Removed ${name}.`);
@@ -168,7 +169,7 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
   if (screen.isInteractive && !screen.isJson && !args.isSet("yes")) {
     for (const { sentence } of await client.grantSecret({ ...wish, isPreview: true }))
       screen.note(`${printable(whom)} asks to ${printable(sentence)}.`);
-    if (!(await askYesNo(screen, "Grant exactly this?"))) return 5;
+    if (!(await askYesNo(screen, "Grant exactly this?"))) return exitCodes.refused;
   }
   const grants = await client.grantSecret(wish);
   return say(
@@ -216,7 +217,7 @@ async function audit(context: CommandContext, words: readonly string[]): Promise
   return 0;
 }
 
-/** Ends with 5 when the secret did not reach the server. */
+/** Ends with `refused` when the secret did not reach the server. */
 async function test(context: CommandContext, words: readonly string[]): Promise<number> {
   const { args, screen } = context;
   const [box, name] = words;
@@ -231,7 +232,7 @@ async function test(context: CommandContext, words: readonly string[]): Promise<
   const tests = await client.testSecret(box, { name, ...omitUndefined({ path }) });
   if (screen.isJson) screen.printJson({ tests });
   else screen.print(renderTests(tests, screen.style));
-  return tests.every(({ isInjected, url }) => isInjected || url === "") ? 0 : 5;
+  return tests.every(({ isInjected, url }) => isInjected || url === "") ? 0 : exitCodes.refused;
 }
 
 /** Each with the most words that may follow it. */

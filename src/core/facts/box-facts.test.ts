@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { omitUndefined } from "../../base/omit-undefined.ts";
+import { waitFor } from "../../base/wait-for.ts";
 import type { Box } from "../../contract/box.ts";
 import type { EventType } from "../../contract/events.ts";
 import type { NewModelRecord } from "../../contract/model/usage.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import { createOn, openTestCore, openTestHost } from "../../../test/support/core.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
 import type { Core } from "../context.ts";
 import { summariseBoxes } from "../summarise-box.ts";
 

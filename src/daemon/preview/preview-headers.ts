@@ -1,5 +1,6 @@
 /** Which headers pass between a browser and a box, and how they are changed on the way. */
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { cookieName, cookiePairs } from "../cookies.ts";
 import { isProgramItself, type PreviewTarget, previewOrigin } from "./preview-host.ts";
 
 /** Names that only the daemon gives and takes. */
@@ -114,26 +115,22 @@ export function headersToBox(
   return headers;
 }
 
-const nameOf = (pair: string): string => pair.slice(0, Math.max(0, pair.indexOf("="))).trim();
 const isOwnCookie = (pair: string): boolean =>
-  nameOf(pair)
+  cookieName(pair)
     .toLowerCase()
     .replace(/^__(host|secure)-/, "")
     .startsWith(ownCookiePrefix);
 
 /** SECURITY: the dashboard's cookie belongs to a host, not to a port, and the preview's own opens the preview. */
 function cookiesToBox(header: string | undefined): string | undefined {
-  const passed = (header ?? "")
-    .split(";")
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== "" && !isOwnCookie(pair));
+  const passed = cookiePairs(header).filter((pair) => !isOwnCookie(pair));
   return passed.length === 0 ? undefined : passed.join("; ");
 }
 
 /** A cookie without a name could stand for any name once the browser sends it back. */
 function cookieFromBox(cookie: string): string | undefined {
   const [pair = "", ...attributes] = cookie.split(";");
-  if (nameOf(pair) === "" || isOwnCookie(pair)) return undefined;
+  if (cookieName(pair) === "" || isOwnCookie(pair)) return undefined;
   return [pair, ...attributes.filter((attribute) => !/^\s*domain\s*(=|$)/i.test(attribute))].join(";");
 }
 

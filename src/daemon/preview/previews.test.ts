@@ -3,8 +3,8 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { AgentBoxError } from "../../base/errors.ts";
-import { until } from "../../services/link/box.fixture.ts";
 import { PreviewGround } from "../../../test/support/preview-ground.ts";
+import { waitFor } from "../../base/wait-for.ts";
 
 let ground: PreviewGround;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ describe("a pass", () => {
       403,
     );
     expect((await ground.ask("/")).status).toBe(403);
-    await until("the refusal is written down", () =>
+    await waitFor("the refusal is written down", () =>
       ground.events.some(({ type }) => type === "preview.refused"),
     );
   });

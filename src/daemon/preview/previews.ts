@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../../core/context.ts";
+import { cookieValues } from "../cookies.ts";
 import { enterHeaders, enterPage } from "./enter-page.ts";
 import { PreviewConsents } from "./preview-consents.ts";
 import { forwardRequest, forwardUpgrade } from "./forward.ts";
@@ -16,7 +17,9 @@ import { type PreviewGrant, type PreviewHolder, PreviewPasses } from "./preview-
 
 const ownPath = "/.agentbox/";
 const enterPath = `${ownPath}enter`;
-const cookieName = `${ownCookiePrefix}preview`;
+const previewCookie = `${ownCookiePrefix}preview`;
+/** A box's page can set many of one name; no more than these are tried. */
+const maxCookies = 8;
 const maxPassBytes = 1024;
 /** Far above what a browser opens at a time, and below what a link takes. */
 const maxOpen = 96;
@@ -148,7 +151,8 @@ export class Previews {
   #admit(place: PreviewTarget, request: IncomingMessage): PreviewGrant {
     const { origin } = request.headers;
     const isOwnOrigin = origin === undefined || origin === previewOrigin(place, this.#webPort);
-    const grant = this.#passes.find(cookiesOf(request, cookieName), place);
+    const cookies = cookieValues(request.headers.cookie, previewCookie).slice(0, maxCookies);
+    const grant = this.#passes.find(cookies, place);
     if (isOwnOrigin && grant?.holder.isAllowed()) return grant;
     this.#noteRefusal(place, isOwnOrigin ? "no_pass" : "origin");
     throw notYours(place);
@@ -190,7 +194,7 @@ export class Previews {
     response.writeHead(200, {
       "content-type": "application/json",
       "cache-control": "no-store",
-      "set-cookie": `${cookieName}=${claimed.cookie}; HttpOnly; SameSite=Strict; Path=/`,
+      "set-cookie": `${previewCookie}=${claimed.cookie}; HttpOnly; SameSite=Strict; Path=/`,
     });
     response.end("{}");
   }
@@ -256,15 +260,6 @@ const notYours = (place?: PreviewTarget): AgentBoxError =>
   new AgentBoxError("preview.refused", "This preview has not been opened here.", {
     hint: `Open it from the dashboard${place ? `, or with: agentbox preview ${place.box} ${place.port}` : ""}`,
   });
-
-function cookiesOf(request: IncomingMessage, name: string): string[] {
-  return (request.headers.cookie ?? "")
-    .split(";")
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1))
-    .slice(0, 8);
-}
 
 async function readPass(request: IncomingMessage): Promise<string> {
   let text = "";

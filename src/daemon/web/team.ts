@@ -3,6 +3,7 @@ import { z } from "zod";
 import { AgentBoxError } from "../../base/errors.ts";
 import { signInCookie } from "../../contract/api/headers.ts";
 import { providerName, readWebSection } from "../../core/team/settings.ts";
+import { cookieValues } from "../cookies.ts";
 import { parseWith, readJson, sendJson } from "../http.ts";
 import { sendSession } from "./claim.ts";
 import { readForm } from "./read-form.ts";
@@ -42,7 +43,7 @@ export async function finishSignIn(asked: SiteRequest): Promise<void> {
     await readJson(request, { isOfStranger: true }),
     "body",
   );
-  const cookies = cookiesNamed(request.headers.cookie ?? "");
+  const cookies = cookieValues(request.headers.cookie, signInCookie);
   const claimed = await core.team.finish(
     answer,
     { cookies, secret },
@@ -75,9 +76,3 @@ const cookieText = ({ isSecure }: SiteRequest, value: string, seconds: number): 
     `Max-Age=${seconds}`,
     ...(isSecure ? ["Secure"] : []),
   ].join("; ");
-
-const cookiesNamed = (header: string): string[] =>
-  header.split(";").flatMap((part) => {
-    const [name = "", ...value] = part.trim().split("=");
-    return name === signInCookie ? [value.join("=")] : [];
-  });

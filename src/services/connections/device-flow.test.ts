@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { waitFor } from "../../../test/support/wait-for.ts";
+import { waitFor } from "../../base/wait-for.ts";
 import { Browser } from "./browser.fixture.ts";
 import { ProviderFixture, clientId, openBench } from "./provider.fixture.ts";
 

@@ -1,17 +1,10 @@
 import { once } from "node:events";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import { readClientHello } from "./arrivals/client-hello.ts";
 import { classify } from "./arrivals/first-bytes.ts";
-import {
-  ended,
-  httpServer,
-  openGateFixture,
-  readAll,
-  rule,
-  tcpServer,
-  until,
-} from "./fixtures/gate.fixture.ts";
+import { ended, httpServer, openGateFixture, readAll, rule, tcpServer } from "./fixtures/gate.fixture.ts";
 
 const name = "www.example.org";
 const get = `GET / HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`;
@@ -91,7 +84,7 @@ describe("malformed input", () => {
         );
         socket.end(bytes);
         await ended(socket);
-        await until(() => (fixture.records.length > before ? true : undefined));
+        await waitFor("a record", () => fixture.records.length > before);
         expect(fixture.records.slice(before)).toMatchObject([{ verdict: "deny" }]);
       }),
       { numRuns: 150 },
@@ -115,7 +108,7 @@ describe("limits", () => {
     await once(second, "data");
     for (let i = 0; i < 5; i++) await ended(await open());
     expect(fixture.records).toMatchObject([{ reason: "limit" }]);
-    await until(() => (fixture.records.length === 2 ? true : undefined));
+    await waitFor("two records", () => fixture.records.length === 2);
     expect(fixture.records[1]).toMatchObject({ reason: "limit", path: "(connections: 4 refused)" });
     first.end();
     await ended(first);

@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from "node:http2";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { until } from "./fixtures/gate.fixture.ts";
+import { waitFor } from "../../base/wait-for.ts";
 import { inject, placeholder, refuse, value } from "./fixtures/injection.fixture.ts";
 import { type ManagedGround, get, managed, name, raw } from "./fixtures/managed-ground.fixture.ts";
 
@@ -111,7 +111,10 @@ describe("a request to a managed host", () => {
       const read = (chunk: Buffer): void => void (text += chunk.toString());
       socket.on("data", read);
       socket.write(`GET ${path} HTTP/1.1\r\nHost: ${name}\r\n\r\n`);
-      await until(() => (world.fixture.records.length > before && /\}\s*$/.test(text) ? true : undefined));
+      await waitFor(
+        "the record and the whole answer",
+        () => world.fixture.records.length > before && /\}\s*$/.test(text),
+      );
       socket.off("data", read);
       return text;
     };
@@ -132,7 +135,7 @@ describe("a request to a managed host", () => {
     });
     expect(await raw(await world.open(), get("/first"))).toContain("200 OK");
     const answer = raw(await world.open(), get("/waits"));
-    await until(() => world.seen[1]);
+    await waitFor("the second request", () => world.seen[1]);
     world.fixture.gate.closeInjected("amber", "github");
     expect(await answer).toContain('"reason":"secret_not_granted"');
     expect(await raw(await world.open(), get("/last"))).toContain("200 OK");
@@ -189,7 +192,7 @@ describe("a WebSocket", () => {
     const heard: string[] = [];
     client.on("message", (data: Buffer) => void heard.push(data.toString()));
     const isClosed = new Promise<void>((resolve) => client.once("close", () => resolve()));
-    await until(() => heard[0]);
+    await waitFor("the first message", () => heard[0]);
     return { client, heads, heard, isClosed };
   };
 
@@ -199,7 +202,7 @@ describe("a WebSocket", () => {
     const { client, heads, heard, isClosed } = await dial(world);
     expect(world.seen[0]?.headers.authorization).toBe(`Bearer ${value}`);
     client.send("and back");
-    await until(() => heard[1]);
+    await waitFor("the second message", () => heard[1]);
     expect(heard).toEqual([`Bearer ${"*".repeat(value.length)}`, "and back"]);
     expect(heads.join()).toContain("*".repeat(value.length));
     expect(heads.join()).not.toContain(value);
@@ -220,7 +223,7 @@ describe("a WebSocket", () => {
     world.fixture.gate.closeInjected("amber", "npm");
     world.fixture.gate.closeInjected("other", "github");
     client.send("still here");
-    await until(() => heard[1]);
+    await waitFor("the second message", () => heard[1]);
     world.fixture.gate.closeInjected("amber", "github");
     await isClosed;
     expect(world.fixture.records).toMatchObject([
@@ -235,7 +238,7 @@ describe("a WebSocket", () => {
     const { client, heard, isClosed } = await dial(world);
     world.fixture.gate.closeInjected("amber");
     client.send("still here");
-    await until(() => heard[1]);
+    await waitFor("the second message", () => heard[1]);
     expect(heard).toEqual(["undefined", "still here"]);
     client.close();
     await isClosed;

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { waitFor } from "../../base/wait-for.ts";
 import type { GateBox, InternalHost } from "../../ports/gate.ts";
-import { type GateFixture, ended, openGateFixture, readAll, rule, until } from "./fixtures/gate.fixture.ts";
+import { type GateFixture, ended, openGateFixture, readAll, rule } from "./fixtures/gate.fixture.ts";
 
 const name = "inside.agentbox.internal";
 
@@ -119,7 +120,7 @@ describe("a host inside the gate", () => {
     const other = await direct(world.fixture);
     other.write("SSH-2.0-x\r\n");
     await Promise.all([ended(secure), ended(other)]);
-    await until(() => (world.fixture.records.length === 2 ? true : undefined));
+    await waitFor("two records", () => world.fixture.records.length === 2);
     expect(world.fixture.records.map((one) => one.verdict)).toEqual(["deny", "deny"]);
     expect(world.resolved).toEqual([]);
   });
@@ -132,7 +133,7 @@ describe("a host inside the gate", () => {
     await new Promise((resolve) => socket.once("data", resolve));
     world.fixture.setPolicy();
     await ended(socket);
-    await until(() => (world.host.closed === 1 ? true : undefined));
+    await waitFor("the host saw the end", () => world.host.closed === 1);
     expect(world.fixture.records).toMatchObject([{ verdict: "deny", reason: "no_rule", bytesIn: 5 }]);
   });
 
@@ -141,9 +142,9 @@ describe("a host inside the gate", () => {
     world.host.answer = () => undefined;
     const socket = await direct(world.fixture);
     socket.write(post("/a"));
-    await until(() => world.host.visits[0]);
+    await waitFor("the visit", () => world.host.visits[0]);
     socket.destroy();
-    await until(() => (world.host.closed === 1 ? true : undefined));
+    await waitFor("the host saw the end", () => world.host.closed === 1);
     expect(await world.fixture.waitForRecord()).toMatchObject({ verdict: "allow", bytesOut: 5 });
   });
 

@@ -1,9 +1,10 @@
 import { PassThrough } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { SecretDenial } from "../../contract/network/policy.ts";
 import { type Prepared, maxHeldBytes } from "../../ports/injection.ts";
-import { rule, until } from "./fixtures/gate.fixture.ts";
+import { rule } from "./fixtures/gate.fixture.ts";
 import { guard, inject, placeholder, refuse, value } from "./fixtures/injection.fixture.ts";
 import {
   type ManagedGround,
@@ -86,12 +87,12 @@ describe("a refusal", () => {
     const socket = await world.open();
     const [first, second] = post("/", `abc ${placeholder} def`).split("holder-of");
     socket.write(`${first}`);
-    await until(() => (world.seen.length === 2 ? true : undefined));
+    await waitFor("both requests have arrived", () => world.seen.length === 2);
     const answer = await raw(socket, `holder-of${second}`);
     expect(answer).toMatch(/^HTTP\/1\.1 403/);
     expect(answer).toContain("The body has a placeholder.");
     expect(answer).toContain("Take it out.");
-    await until(() => (bodies.length === 2 ? true : undefined));
+    await waitFor("both bodies have arrived", () => bodies.length === 2);
     expect(bodies[1]).not.toContain(placeholder);
     expect(world.fixture.records[1]).toMatchObject({ reason: "secret_misplaced", secret: "github" });
   });
@@ -189,10 +190,10 @@ describe("a body that the head depends on", () => {
     const waiting = await world.open();
     waiting.write(post("/", small).slice(0, -1));
     const second = await world.open();
-    await until(() => (world.injection.requests.length === 3 ? true : undefined));
+    await waitFor("three requests were judged", () => world.injection.requests.length === 3);
     expect(await raw(second, post("/", small))).toContain('"reason":"limit"');
     waiting.destroy();
-    await until(() => (world.fixture.records.length === 4 ? true : undefined));
+    await waitFor("four records", () => world.fixture.records.length === 4);
     expect(await raw(await world.open(), post("/", small))).toContain('"x-sum":"60000"');
 
     await using large = await managed();
@@ -219,13 +220,13 @@ describe("a decision that waits for a person", () => {
     };
     const socket = await world.open();
     socket.write(get("/waiting"));
-    await until(() => (asked === 1 ? true : undefined));
+    await waitFor("the question", () => asked === 1);
     // Its place is taken, so the next one that waits gets none.
     const crowded = await raw(await world.open(), get("/crowded"));
     expect(crowded).toMatch(/^HTTP\/1\.1 429/);
     isAborted = false;
     socket.destroy();
-    await until(() => (isAborted ? true : undefined));
+    await waitFor("the question was given up", () => isAborted);
     const record = await world.fixture.waitForRecord(({ path }) => path === "/waiting");
     expect(record).toMatchObject({ reason: "secret_not_granted", secret: "github", isInjected: false });
     expect(world.seen).toHaveLength(0);
@@ -242,10 +243,10 @@ describe("a decision that waits for a person", () => {
     world.injection.decide = () => new Promise((resolve) => void answers.push(resolve));
     const socket = await world.open();
     const answer = raw(socket, get("/"));
-    await until(() => answers[0]);
+    await waitFor("the first question", () => answers[0]);
     world.fixture.gate.closeInjected("amber");
     answers[0]!(inject(world.injection.requests[0]!));
-    (await until(() => answers[1]))(refuse("secret_not_granted"));
+    (await waitFor("the second question", () => answers[1]))(refuse("secret_not_granted"));
     expect(await answer).toContain('"reason":"secret_not_granted"');
     expect(world.seen).toHaveLength(0);
     expect(world.fixture.records).toHaveLength(1);
@@ -260,12 +261,12 @@ describe("a decision that waits for a person", () => {
       return new Promise((resolve) => (say = resolve));
     };
     const answer = raw(await world.open(), get("/v1"));
-    await until(() => say);
+    await waitFor("the question", () => say);
     // The connection is still allowed, so the request must learn of it by itself.
     world.fixture.setPolicy(rule(name, world.server.port, { paths: ["/v2"] }));
     say?.(inject(world.injection.requests[0]!));
     expect(await answer).toContain('"reason":"wrong_path"');
-    await until(() => (isAborted ? true : undefined));
+    await waitFor("the question was given up", () => isAborted);
     world.injection.decide = inject;
     expect(await raw(await world.open(), get("/v2"))).toContain("200 OK");
     expect(world.seen.map(({ url }) => url)).toEqual(["/v2"]);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { waitFor } from "../../base/wait-for.ts";
 import type { SecretPlace } from "../../contract/secret/binding.ts";
 import { silentLogger } from "../../host/logger.ts";
 import {
@@ -17,7 +18,6 @@ import {
   readAll,
   rule,
   startTls,
-  until,
 } from "../gate/fixtures/gate.fixture.ts";
 import { openInjection } from "./index.ts";
 import { binding, canary, place, secretValue, tokenOf } from "./injection.fixture.ts";
@@ -232,9 +232,9 @@ describe("through the gate", () => {
     const heard: string[] = [];
     client.on("message", (data: Buffer) => void heard.push(data.toString()));
     const isClosed = new Promise((resolve) => client.once("close", resolve));
-    expect(await until(() => heard[0])).toBe(`hello Bearer ${mask}`);
+    expect(await waitFor("the message of the server", () => heard[0])).toBe(`hello Bearer ${mask}`);
     client.send("fine");
-    expect(await until(() => heardByServer[0])).toBe("fine");
+    expect(await waitFor("the message of the box", () => heardByServer[0])).toBe("fine");
     client.send(`note ${token}`);
     await isClosed;
     expect(heardByServer).toEqual(["fine"]);

@@ -1,9 +1,10 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { ServiceSpec } from "../../contract/box.ts";
 import type { Artifact } from "../../contract/link/messages.ts";
-import { FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { FixtureBox, removeBuild } from "./box.fixture.ts";
 
 afterAll(removeBuild);
 
@@ -23,7 +24,7 @@ const stateOf = async (box: FixtureBox) => (await box.link.health()).services[0]
 test("with everything there, services start: the control", async () => {
   await using box = await FixtureBox.start({ services: [marking], artifacts: [shell] });
   expect(box.link.missing).toEqual([]);
-  await until("the service has run", () =>
+  await waitFor("the service has run", () =>
     access(join(box.workspace, "ran")).then(
       () => true,
       () => false,

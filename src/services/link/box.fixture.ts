@@ -1,5 +1,4 @@
 /** A real boxd as a plain process, dialling a real link: what the tests of both ends run against. */
-import { fail } from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -158,17 +157,4 @@ export function collect(stream: LinkStream): Promise<Collected> {
       }),
     );
   });
-}
-
-/** Waits until a condition holds; fails with what was waited for. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
-): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!(await condition())) {
-    if (performance.now() > endMs) fail(`It did not happen: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

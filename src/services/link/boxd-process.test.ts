@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { afterAll, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import { encodeFrame, encodeJson, frameKind } from "../../contract/link/codec.ts";
-import { FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { FixtureBox, removeBuild } from "./box.fixture.ts";
 
 afterAll(removeBuild);
 
@@ -39,7 +40,7 @@ test("what the host says wrong costs the connection, and boxd dials again", asyn
   });
   server.listen(box.socketPath);
   await box.boot();
-  await until("it dialled once more than it was answered wrong", () => dials.length > answers.length);
+  await waitFor("it dialled once more than it was answered wrong", () => dials.length > answers.length);
   expect(box.boxd.exitCode).toBeNull();
   for (const socket of dials) socket.destroy();
   server.close();

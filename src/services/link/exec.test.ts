@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collect, FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { waitFor } from "../../base/wait-for.ts";
+import { collect, FixtureBox, removeBuild } from "./box.fixture.ts";
 
 let box: FixtureBox;
 beforeAll(async () => {
@@ -72,7 +73,7 @@ test("a signal reaches the whole process group", async () => {
   );
   stream.send({ type: "signal", signal: "TERM" });
   expect((await result).last).toEqual(exit(null, "SIGTERM"));
-  await until("the child of the shell has ended", () => hasEnded(child));
+  await waitFor("the child of the shell has ended", () => hasEnded(child));
 });
 
 test("a command that takes too long is killed and said to be", async () => {
@@ -94,7 +95,7 @@ test("closing the stream ends the command", async () => {
   );
   expect(await hasEnded(pid)).toBe(false);
   stream.close();
-  await until("the command has ended", () => hasEnded(pid));
+  await waitFor("the command has ended", () => hasEnded(pid));
 });
 
 test("a command on a terminal sees one, and loses none of its last words", async () => {

@@ -2,8 +2,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import { encodeFrame, encodeJson, frameKind } from "../../contract/link/codec.ts";
-import { FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { FixtureBox, removeBuild } from "./box.fixture.ts";
 
 const violations: string[] = [];
 let healths = 0;
@@ -43,10 +44,10 @@ const health = encodeJson({
 
 test("messages beyond the rate are not read: they wait in the box", async () => {
   for (let n = 0; n < 500; n += 1) control.write(health);
-  await until("the control: as many as an honest box sends at worst are all read", () => healths === 500);
+  await waitFor("the control: as many as an honest box sends at worst are all read", () => healths === 500);
   const before = performance.now();
   for (let n = 0; n < 50_000; n += 1) control.write(health);
-  await until("it is on record", () => violations.some((reason) => reason.includes("read slowly")));
+  await waitFor("it is on record", () => violations.some((reason) => reason.includes("read slowly")));
   // At 64 a second there cannot be more, however slow this machine is.
   const seconds = (performance.now() - before) / 1_000;
   expect(healths).toBeLessThan(1_100 + 64 * (seconds + 1));
@@ -70,7 +71,7 @@ test("a box that does not read is cut off before the daemon keeps much for it", 
 test("a box that opens nothing is not asked without end", async () => {
   const op = { kind: "follow", source: "s", offset: 0 } as const;
   const first = box.open(op).catch((error: { code: string }) => error.code);
-  await until("the control: it is asked", () => asked.includes('"open"'));
+  await waitFor("the control: it is asked", () => asked.includes('"open"'));
   const more = Array.from({ length: 255 }, () => box.open(op).catch(() => "late"));
   await expect(box.open(op)).rejects.toThrow("has not opened 256 streams");
   control.destroy();
@@ -80,7 +81,7 @@ test("a box that opens nothing is not asked without end", async () => {
 
 test("data in pieces of one byte is read at a bounded pace, and nothing of it is lost", async () => {
   const opening = box.open({ kind: "follow", source: "s", offset: 0 });
-  await until("it is asked", () => asked.includes('"open"'));
+  await waitFor("it is asked", () => asked.includes('"open"'));
   const stream = await dial();
   stream.write(encodeJson({ role: "stream", protocol: 1, id: /"id":"([^"]+)"/.exec(asked)![1] }));
   const pieces = 100_000;
@@ -92,7 +93,7 @@ test("data in pieces of one byte is read at a bounded pace, and nothing of it is
   opened.onData((chunk) => (got += chunk.length));
   const before = performance.now();
   stream.write(bytes);
-  await until("all of it has come", () => got === pieces, 30_000);
+  await waitFor("all of it has come", () => got === pieces, 30_000);
   // 20,000 at once and 50,000 after that; the rest needs time, at 52,000 a second.
   expect(performance.now() - before).toBeGreaterThan(300);
 });
@@ -110,9 +111,9 @@ test("a box that dials without end is refused by the kernel for a while, and ser
     ]).catch(() => true);
   }
   expect(isRefused).toBe(true);
-  await until("it is on record", () => violations.some((reason) => reason.includes("dials without end")));
+  await waitFor("it is on record", () => violations.some((reason) => reason.includes("dials without end")));
   for (const socket of sockets.splice(0)) if (socket !== control) socket.destroy();
-  await until("it is served again", async () =>
+  await waitFor("it is served again", async () =>
     dial().then(
       () => true,
       () => false,

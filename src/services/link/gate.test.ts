@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import { encodeJson } from "../../contract/link/codec.ts";
 import type { GateConnection } from "../../ports/gate.ts";
-import { FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { FixtureBox, removeBuild } from "./box.fixture.ts";
 
 const violations: string[] = [];
 const taken: GateConnection[] = [];
@@ -117,12 +118,12 @@ describe("a hello that is none costs the connection", () => {
     socket.resume();
     await once(socket, "end");
     socket.destroy();
-    await until("it is reported", () => violations.length > 0);
+    await waitFor("it is reported", () => violations.length > 0);
     expect(taken).toEqual([]);
     // The control: a good one on the same link.
     const good = await dial();
     good.write(hello());
-    await until("it is taken", () => taken.length === 1);
+    await waitFor("it is taken", () => taken.length === 1);
     good.destroy();
   });
 });
@@ -140,14 +141,14 @@ test("a box with all its ways out in use can still be spoken to, and none is fre
       return socket;
     }),
   );
-  await until("all are taken", () => taken.length === 512);
+  await waitFor("all are taken", () => taken.length === 512);
   const late = await dial();
   late.write(hello());
   late.resume();
   await once(late, "end");
   late.destroy();
   expect(taken).toHaveLength(512);
-  await until("it is reported", () => violations.join().includes("too many ways out"));
+  await waitFor("it is reported", () => violations.join().includes("too many ways out"));
   expect((await box.exec(["echo", "fine"])).stdout).toBe("fine\n");
 
   sockets[0]!.destroy();
@@ -155,7 +156,7 @@ test("a box with all its ways out in use can still be spoken to, and none is fre
   await once(taken[0]!.socket, "close");
   const next = await dial();
   next.write(hello());
-  await until("it has the free place", () => taken.length === 513);
+  await waitFor("it has the free place", () => taken.length === 513);
   next.destroy();
 
   // Whatever is left is closed with the link.

@@ -6,11 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, afterEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../base/clock.ts";
+import { waitFor } from "../../base/wait-for.ts";
 import { encodeFrame, encodeJson, frameKind, maxFrameBytes } from "../../contract/link/codec.ts";
 import { systemClock, systemIds } from "../../host/clock.ts";
 import { silentLogger } from "../../host/logger.ts";
 import type { BoxLink, LinkListener } from "../../ports/link.ts";
-import { collect, FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { collect, FixtureBox, removeBuild } from "./box.fixture.ts";
 import { openLinks, streamFailure } from "./index.ts";
 
 const violations: string[] = [];
@@ -72,7 +73,7 @@ describe("a first frame that is no hello costs the connection and nothing else",
   };
   test.each(Object.entries(corpus))("%s", async (_, bytes) => {
     await sendUntilClosed(bytes);
-    await until("it is reported", () => violations.length > 0);
+    await waitFor("it is reported", () => violations.length > 0);
     await goodBoxdStillWorks();
   });
 });
@@ -112,7 +113,7 @@ test("random messages on the control connection end it, and boxd can take the pl
     fc.asyncProperty(fc.json(), async (json) => {
       const closed = sendUntilClosed(hello(), encodeFrame(frameKind.json, Buffer.from(json)));
       await closed;
-      await until("the place is free", () => !box.link.isConnected);
+      await waitFor("the place is free", () => !box.link.isConnected);
     }),
     { numRuns: 30 },
   );
@@ -136,7 +137,7 @@ describe("a box that is not boxd", () => {
     await box.link.waitConnected(5_000);
   });
   const request = async (type: string) => {
-    await until(`a ${type}`, () => requests.some((one) => one["type"] === type));
+    await waitFor(`a ${type}`, () => requests.some((one) => one["type"] === type));
     return requests.find((one) => one["type"] === type)!;
   };
 
@@ -146,7 +147,7 @@ describe("a box that is not boxd", () => {
     const { id } = await request("request");
     control.write(encodeJson({ type: "response", id, result: { uptimeMs: "long" } }));
     await expect(health).rejects.toMatchObject({ code: "link.violation" });
-    await until("it is cut off", () => !box.link.isConnected);
+    await waitFor("it is cut off", () => !box.link.isConnected);
     await goodBoxdStillWorks();
   });
 
@@ -249,7 +250,7 @@ describe("time", () => {
     await Promise.all(closed);
     const socket = await dial(path());
     socket.write(hello());
-    await until("boxd has its place", () => link.isConnected);
+    await waitFor("boxd has its place", () => link.isConnected);
     socket.destroy();
     clock.advance(1_000);
     expect(said.length).toBeLessThanOrEqual(3);
@@ -259,7 +260,7 @@ describe("time", () => {
   test("a silent control connection is lost after twenty seconds, unless the box is paused", async () => {
     const socket = await dial(path());
     socket.write(hello());
-    await until("it is connected", () => link.isConnected);
+    await waitFor("it is connected", () => link.isConnected);
     link.setPaused(true);
     clock.advance(1_000_000);
     expect(link.isConnected).toBe(true);
@@ -267,13 +268,13 @@ describe("time", () => {
     clock.advance(19_000);
     expect(link.isConnected).toBe(true);
     clock.advance(2_000);
-    await until("it is lost", () => lost === 1);
+    await waitFor("it is lost", () => lost === 1);
   });
 
   test("requests and streams that are never answered time out", async () => {
     const socket = await dial(path());
     socket.write(hello());
-    await until("it is connected", () => link.isConnected);
+    await waitFor("it is connected", () => link.isConnected);
     link.setPaused(true);
     const waiting = [link.health(), link.open({ kind: "exec", argv: ["x"], env: {} })];
     clock.advance(10_000);

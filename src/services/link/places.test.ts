@@ -4,8 +4,9 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { StreamOp, StreamOutput } from "../../contract/link/messages.ts";
-import { collect, FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { collect, FixtureBox, removeBuild } from "./box.fixture.ts";
 
 let box: FixtureBox;
 beforeAll(async () => {
@@ -142,7 +143,7 @@ describe("a port", () => {
     const stream = await box.open({ kind: "port.open", port });
     await new Promise<void>((resolve) => stream.onData(() => resolve()));
     stream.close();
-    await until("the connection is closed", () => isClosed);
+    await waitFor("the connection is closed", () => isClosed);
   });
 
   test("that somebody listens on is found, with the program", async () => {

@@ -1,8 +1,9 @@
 import { lstat, mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { ServiceSpec } from "../../contract/box.ts";
-import { FixtureBox, collect, removeBuild, until } from "./box.fixture.ts";
+import { FixtureBox, collect, removeBuild } from "./box.fixture.ts";
 
 afterAll(removeBuild);
 
@@ -27,20 +28,20 @@ test("services wait for the secrets the box holds, start with them, and once", a
   expect((await box.exec(["printenv", "TOKEN"])).last).toMatchObject({ code: 1 });
   expect(await stateOf(box)).toBe("waiting");
   await box.link.putSecrets(put({ TOKEN: canary }));
-  await until("the service runs", async () => (await stateOf(box)) === "ready");
+  await waitFor("the service runs", async () => (await stateOf(box)) === "ready");
   const following = await box.open({ kind: "follow", source: "service:printing", offset: 0 });
   const printed = collect(following);
   // A daemon that was killed half-way sends them again.
   await box.link.putSecrets(put({ TOKEN: canary }));
   expect((await box.link.health()).services).toMatchObject([{ state: "ready", restarts: 0 }]);
-  await until("its output", async () => (await box.link.health()).services[0]!.outputBytes > 0);
+  await waitFor("its output", async () => (await box.link.health()).services[0]!.outputBytes > 0);
   await box.link.shutdown(200);
   expect((await printed).stdout).toBe(`token=${canary}\n`);
 });
 
 test("without secrets to wait for, services start by themselves: the control", async () => {
   await using box = await FixtureBox.start({ services: [printing] });
-  await until("the service runs", async () => (await stateOf(box)) === "ready");
+  await waitFor("the service runs", async () => (await stateOf(box)) === "ready");
 });
 
 test("commands and sessions that start from then on have the variables; the file beside the socket has not", async () => {
@@ -50,7 +51,7 @@ test("commands and sessions that start from then on have the variables; the file
   const argv = ["/bin/sh", "-c", "echo $TOKEN > seen"];
   await box.link.startSession("main", { argv, env: {}, terminal: false, cols: 80, rows: 24 });
   const seen = join(box.workspace, "seen");
-  await until(
+  await waitFor(
     "the session wrote",
     async () => (await readFile(seen, "utf8").catch(() => "")) === `${canary}\n`,
   );

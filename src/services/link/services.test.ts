@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { ServiceSpec } from "../../contract/box.ts";
 import type { ServiceStatus } from "../../contract/link/messages.ts";
-import { collect, FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { collect, FixtureBox, removeBuild } from "./box.fixture.ts";
 
 afterAll(removeBuild);
 
@@ -24,7 +25,7 @@ async function startWith(...services: ServiceSpec[]) {
   });
   const state = async (name: string) => (await box.link.health()).services.find((one) => one.name === name)!;
   const becomes = (name: string, wanted: ServiceStatus["state"]) =>
-    until(`${name} is ${wanted}`, async () => (await state(name)).state === wanted);
+    waitFor(`${name} is ${wanted}`, async () => (await state(name)).state === wanted);
   return Object.assign(box, { changes, state, becomes });
 }
 
@@ -50,7 +51,7 @@ test("services start after those they come after, each kind of readiness", async
   );
   await box.becomes("last", "ready");
   const order = async () => (await box.exec(["cat", "order"])).stdout;
-  await until("all have started", async () => (await order()).includes("last"));
+  await waitFor("all have started", async () => (await order()).includes("last"));
   expect(await order()).toBe("task\nlog\ncommand\nlast\n");
   expect((await box.state("task")).state).toBe("stopped");
   const follow = await box.open({ kind: "follow", source: "service:log", offset: 0 });
@@ -71,7 +72,7 @@ test("services end against the order they started in", async () => {
   const ended = collect(await box.open({ kind: "follow", source: "service:base", offset: 0 }));
   await box.link.shutdown(5_000);
   await ended;
-  await until("boxd has ended", () => box.boxd.exitCode !== null);
+  await waitFor("boxd has ended", () => box.boxd.exitCode !== null);
   const { readFile } = await import("node:fs/promises");
   expect(await readFile(`${box.workspace}/ended`, "utf8")).toBe("top\nbase\n");
 });
@@ -86,7 +87,7 @@ test("a service that fails is started again with growing waits, one that may not
     service("missing", "", { argv: ["no-such-program"] }),
     service("dependent", "sleep 1000", { after: ["broken"] }),
   );
-  await until("two restarts", async () => (await box.state("flaky")).restarts === 2);
+  await waitFor("two restarts", async () => (await box.state("flaky")).restarts === 2);
   await box.becomes("flaky", "ready");
   expect(box.changes.some(({ name, state }) => name === "flaky" && state === "backing_off")).toBe(true);
   expect(await box.state("done")).toMatchObject({ state: "stopped", restarts: 0, exitCode: 0 });

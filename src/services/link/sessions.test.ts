@@ -3,10 +3,11 @@ import headless from "@xterm/headless";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { MainSession } from "../../contract/box.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";
-import { collect, FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { collect, FixtureBox, removeBuild } from "./box.fixture.ts";
 
 const ended: SessionStatus[] = [];
 const connections: { boot: string; isReconnect: boolean }[] = [];
@@ -55,8 +56,8 @@ class Watcher {
     return this.#serializer.serialize();
   }
 
-  saw(text: string): Promise<void> {
-    return until(`a viewer saw ${text}`, () => this.text.includes(text));
+  async saw(text: string): Promise<void> {
+    await waitFor(`a viewer saw ${text}`, () => this.text.includes(text));
   }
 }
 
@@ -83,7 +84,7 @@ printf ' ready-\\055'; read go; printf '\\033[?1049l\\033[r\\033[?25hback-\\055'
     await first.saw(marker);
     const second = await attach("exact");
     await second.saw(marker.slice(0, 4));
-    await until("both see the same", async () => (await second.screen()) === (await first.screen()));
+    await waitFor("both see the same", async () => (await second.screen()) === (await first.screen()));
     return second;
   };
   await step("moved");
@@ -113,7 +114,7 @@ test("several viewers see the same, each may type unless read-only, and a sessio
     await viewer.saw("from-two");
   }
   for (const viewer of [one, two, reader]) viewer.stream.close();
-  await until(
+  await waitFor(
     "nobody looks",
     async () => (await box.link.health()).sessions.find((s) => s.id === "shared")!.viewers === 0,
   );
@@ -136,12 +137,12 @@ test("the size is that of whoever came or resized last, and readers do not count
   viewer.stream.write(Buffer.from("\n"));
   await viewer.saw("30 100");
   const reader = await attach("sized", { cols: 50, rows: 10, readOnly: true });
-  await until("the reader knows the size", () => reader.sizes.join() === "30x100");
+  await waitFor("the reader knows the size", () => reader.sizes.join() === "30x100");
   viewer.stream.send({ type: "resize", cols: 120, rows: 40 });
   viewer.stream.write(Buffer.from("\n"));
   await viewer.saw("40 120");
   expect(viewer.text).not.toContain("10 50");
-  await until("everybody knows the new size", () => reader.sizes.join() === "30x100,40x120");
+  await waitFor("everybody knows the new size", () => reader.sizes.join() === "30x100,40x120");
   expect(viewer.sizes).toEqual(["30x100", "40x120"]);
   await box.link.signalSession("sized", "KILL");
 });
@@ -163,7 +164,7 @@ test("the box answers what programs ask their terminal, unless a viewer's termin
 
 test("an ended session shows its last screen and how it ended", async () => {
   await box.link.startSession("short", terminal("sh", "-c", "echo the last words; exit 4"));
-  await until("it has ended", () => ended.some((session) => session.id === "short"));
+  await waitFor("it has ended", () => ended.some((session) => session.id === "short"));
   const late = await collect(
     await box.open({ kind: "attach", session: "short", cols: 80, rows: 24, readOnly: true }),
   );
@@ -177,7 +178,7 @@ test("a name is taken while its session runs, and free afterwards", async () => 
     code: "session.exists",
   });
   await box.link.signalSession("taken", "TERM");
-  await until("it has ended", () => ended.some((session) => session.id === "taken"));
+  await waitFor("it has ended", () => ended.some((session) => session.id === "taken"));
   await expect(box.link.startSession("taken", terminal("true"))).resolves.toMatchObject({ id: "taken" });
   await expect(box.link.signalSession("nobody", "TERM")).rejects.toMatchObject({ code: "session.not_found" });
   await expect(box.link.startSession("bad", terminal("no-such"))).rejects.toMatchObject({
@@ -201,13 +202,13 @@ test("output is followed from an offset, live, to its end; what is gone is repor
   const follow = (offset: number) => box.open({ kind: "follow", source: "followed", offset });
   const written = async () =>
     (await box.link.health()).sessions.find(({ id }) => id === "followed")!.outputBytes;
-  await until("the beginning is written", async () => (await written()) === 6);
+  await waitFor("the beginning is written", async () => (await written()) === 6);
   expect((await collectFirst(await follow(99))).messages).toEqual([{ type: "offset", offset: 0 }]);
   const live = collect(await follow(2));
   const writer = await box.open({ kind: "attach", session: "followed", cols: 80, rows: 24, readOnly: false });
   void collect(writer);
   writer.write(Buffer.from("go\n"));
-  await until("it has ended", () => ended.some((session) => session.id === "followed"));
+  await waitFor("it has ended", () => ended.some((session) => session.id === "followed"));
   const whole = await live;
   expect(whole.stdout.startsWith("cdef")).toBe(true);
   expect(whole.last).toEqual({ type: "end", bytes: 3_000_009 });
@@ -243,9 +244,9 @@ test("a viewer that does not read stops neither the program nor the others, and 
   await awake.saw("fini-shed");
   stuck.stream.resume();
   await stuck.saw("fini-shed");
-  await until("both see the same", async () => (await stuck.screen()) === (await awake.screen()));
+  await waitFor("both see the same", async () => (await stuck.screen()) === (await awake.screen()));
   const late = await attach("flood");
-  await until("who comes later, too", async () => (await late.screen()) === (await awake.screen()));
+  await waitFor("who comes later, too", async () => (await late.screen()) === (await awake.screen()));
   expect(stuck.text.length).toBeLessThan(awake.text.length);
   await box.link.signalSession("flood", "KILL");
 });
@@ -259,7 +260,7 @@ test("a session survives the host's absence, and boxd comes back by itself", asy
   expect(connections.map(({ boot }) => boot)).toEqual([connections[0]!.boot, connections[0]!.boot]);
   const viewer = await attach("lasting");
   await viewer.saw("before");
-  await until("health is there", () => box.link.lastHealth !== undefined);
+  await waitFor("health is there", () => box.link.lastHealth !== undefined);
   expect(box.link.lastHealth!.sessions.find((session) => session.id === "lasting")).toMatchObject({
     state: "running",
   });
@@ -267,7 +268,7 @@ test("a session survives the host's absence, and boxd comes back by itself", asy
 
 test("shutdown ends what runs, answers, and boxd exits with 0", async () => {
   await box.link.shutdown(2_000);
-  await until("boxd has ended", () => box.boxd.exitCode !== null);
+  await waitFor("boxd has ended", () => box.boxd.exitCode !== null);
   expect(box.boxd.exitCode).toBe(0);
   expect(ended.find((session) => session.id === "lasting")).toMatchObject({
     state: "ended",

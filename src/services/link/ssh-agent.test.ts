@@ -3,8 +3,9 @@ import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { GateConnection } from "../../ports/gate.ts";
-import { FixtureBox, removeBuild, until } from "./box.fixture.ts";
+import { FixtureBox, removeBuild } from "./box.fixture.ts";
 
 afterAll(removeBuild);
 
@@ -41,7 +42,7 @@ test("boxd's agent socket is its own, and each connection to it comes to the hos
     clients.map(() => ({ via: "ssh-agent", host: undefined, port: undefined })),
   );
   clients[0]!.destroy();
-  await until("the host sees its end", () => taken[0]!.socket.destroyed || taken[0]!.socket.readableEnded);
+  await waitFor("the host sees its end", () => taken[0]!.socket.destroyed || taken[0]!.socket.readableEnded);
   clients[1]!.destroy();
 });
 

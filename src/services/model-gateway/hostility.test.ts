@@ -5,6 +5,7 @@ import { createServer as createHttps } from "node:https";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import { makeCertificate } from "../gate/certificates/certificate.ts";
 import type { ModelGatewayOptions } from "./index.ts";
 import {
@@ -17,7 +18,6 @@ import {
   sse,
   startFakeProvider,
   streamOf,
-  until,
 } from "./model-gateway.fixture.ts";
 
 const ask: Ask = { path: "/anthropic/v1/messages", body: { model: "m", max_tokens: 9, stream: true } };
@@ -210,7 +210,7 @@ describe("a provider that", () => {
     const answer = await world.fixture.open(ask);
     // The program does not read: what the provider can send meanwhile is bounded by buffers, not by its patience.
     const seen: number[] = [];
-    await until(() => (seen.push(bytes) > 20 && seen.at(-1) === seen.at(-20) ? true : undefined));
+    await waitFor("no more bytes arrive", () => seen.push(bytes) > 20 && seen.at(-1) === seen.at(-20));
     expect(bytes).toBeGreaterThan(0);
     expect(left).toBeGreaterThan(100);
     const received = createHash("sha256");
@@ -278,8 +278,8 @@ describe("a program that", () => {
     const answer = await world.fixture.open(ask);
     await once(answer, "data");
     answer.destroy();
-    await until(() => (closed === 1 ? true : undefined));
-    const { outcome } = await until(() => world.fixture.settled[0]);
+    await waitFor("the provider saw the end", () => closed === 1);
+    const { outcome } = await waitFor("the settlement", () => world.fixture.settled[0]);
     // Not what was said when the answer began: a box could otherwise leave before every last word.
     expect(outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "client_closed" });
     expect(world.fixture.settled).toHaveLength(1);
@@ -295,10 +295,10 @@ describe("a program that", () => {
     };
     const left = new AbortController();
     const opened = world.fixture.open({ ...ask, signal: left.signal }).catch(() => undefined);
-    await until(() => world.provider.seen[0]);
+    await waitFor("the first request", () => world.provider.seen[0]);
     if (hasHead) (await opened)?.destroy();
     else left.abort();
-    const { outcome } = await until(() => world.fixture.settled[0]);
+    const { outcome } = await waitFor("the settlement", () => world.fixture.settled[0]);
     expect(outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "client_closed" });
   });
 
@@ -312,7 +312,7 @@ describe("a program that", () => {
     };
     const answer = await world.fixture.open(ask);
     answer.on("error", () => undefined);
-    const { outcome } = await until(() => world.fixture.settled[0]);
+    const { outcome } = await waitFor("the settlement", () => world.fixture.settled[0]);
     expect(outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "model.unavailable" });
     answer.destroy();
   });
@@ -337,10 +337,10 @@ describe("a program that", () => {
         }),
       );
     const opened = world.fixture.open(ask).catch(() => undefined);
-    await until(() => world.fixture.asked[0]);
+    await waitFor("the reservation", () => world.fixture.asked[0]);
     world.fixture.gateway.drop(box.name);
     await opened;
-    const settled = await until(() => world.fixture.settled[0]);
+    const settled = await waitFor("the settlement", () => world.fixture.settled[0]);
     expect(isAborted).toBe(true);
     expect(settled).toMatchObject({ ticket: "late", outcome: { hasAnswer: false, error: "client_closed" } });
     expect(world.provider.seen).toEqual([]);
@@ -358,7 +358,7 @@ describe("a program that", () => {
     const closed = new Promise((resolve) => answer.once("close", resolve));
     world.fixture.gateway.drop(box.name);
     await closed;
-    await until(() => world.fixture.settled[0]);
+    await waitFor("the settlement", () => world.fixture.settled[0]);
   });
 
   it("sends too much is told so, alone or together with others", async () => {
@@ -371,7 +371,7 @@ describe("a program that", () => {
     world.provider.answer = () => undefined;
     const held = world.fixture.open({ ...ask, body: body(9_000) });
     held.catch(() => undefined);
-    await until(() => world.provider.seen[1]);
+    await waitFor("the second request", () => world.provider.seen[1]);
     expect((await world.fixture.ask({ ...ask, body: body(9_000) })).status).toBe(413);
     expect(world.fixture.refused.map(({ code }) => code)).toEqual(["input.too_large", "input.too_large"]);
   });

@@ -2,15 +2,10 @@ import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { startScriptedModel } from "../../../test/model/scripted-model.ts";
 import type { Script } from "../../../test/model/script.ts";
+import { waitFor } from "../../base/wait-for.ts";
 import { placeholderKey } from "../../contract/model/api.ts";
 import type { TokenUsage } from "../../contract/model/usage.ts";
-import {
-  type Ask,
-  type GatewayFixture,
-  openGatewayFixture,
-  realKey,
-  until,
-} from "./model-gateway.fixture.ts";
+import { type Ask, type GatewayFixture, openGatewayFixture, realKey } from "./model-gateway.fixture.ts";
 
 const usage = { input: 1_234, output: 567, cached: 89, cacheWrite: 45, reasoning: 67 };
 const answer: Script = [{ text: 'Well, "usage" is a word.', thinking: "Hm.", usage }];
@@ -118,7 +113,7 @@ describe.each(cases)("$title", ({ ask, expected }) => {
     await using world = await openWorld([{ text: "x".repeat(2_000), usage, fault: { kind: "disconnect" } }]);
     const reply = await world.fixture.ask(ask(true));
     expect(reply.isWhole).toBe(false);
-    const settled = await until(() => world.fixture.settled[0]);
+    const settled = await waitFor("the settlement", () => world.fixture.settled[0]);
     expect(settled.outcome).toMatchObject({ hasAnswer: true, error: "model.unavailable" });
     const sent = world.model.usageTotals.all;
     const counted = settled.outcome.usage ?? { input: 0, output: 0 };
@@ -130,7 +125,7 @@ describe.each(cases)("$title", ({ ask, expected }) => {
     await using world = await openWorld([{ text: "x".repeat(2_000), usage, fault: { kind: "malformed" } }]);
     const reply = await world.fixture.ask(ask(true));
     expect(reply.text).toContain("xxxx");
-    const { outcome } = await until(() => world.fixture.settled[0]);
+    const { outcome } = await waitFor("the settlement", () => world.fixture.settled[0]);
     expect(outcome.hasAnswer).toBe(true);
   });
 });
@@ -236,13 +231,13 @@ describe("Responses over a WebSocket", () => {
     socket.send(create());
     await new Promise((resolve) => socket.once("message", resolve));
     socket.terminate();
-    const left = await until(() => world.fixture.settled[0]);
+    const left = await waitFor("the settlement", () => world.fixture.settled[0]);
     expect(left.outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "client_closed" });
     await using broken = await openWorld([{ text: "x".repeat(2_000), usage, fault: { kind: "disconnect" } }]);
     const other = open(broken.fixture);
     await new Promise((resolve) => other.once("open", resolve));
     await turn(other, create());
-    const { outcome } = await until(() => broken.fixture.settled[0]);
+    const { outcome } = await waitFor("the settlement", () => broken.fixture.settled[0]);
     expect(outcome).toMatchObject({ hasAnswer: true, error: "model.unavailable" });
   });
 
@@ -255,7 +250,7 @@ describe("Responses over a WebSocket", () => {
     await new Promise((resolve) => socket.once("message", resolve));
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.send('{"type":"response.cancel","response_id":"nonsense"}');
-    const { outcome } = await until(() => world.fixture.settled[0]);
+    const { outcome } = await waitFor("the settlement", () => world.fixture.settled[0]);
     expect(outcome).toMatchObject({ hasAnswer: true, usage: undefined, error: "client_closed" });
     await closed;
   });

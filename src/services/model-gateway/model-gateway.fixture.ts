@@ -236,14 +236,3 @@ async function close(server: Server): Promise<void> {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 }
-
-/** Polls until there is something. */
-export async function until<T>(find: () => T | undefined, timeoutMs = 5_000): Promise<T> {
-  const endMs = Date.now() + timeoutMs;
-  for (;;) {
-    const found = find();
-    if (found !== undefined) return found;
-    if (Date.now() > endMs) throw new TypeError("it did not happen in time");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waitFor } from "../../base/wait-for.ts";
 import type { SecretBinding, SshPlace } from "../../contract/secret/binding.ts";
 import { systemClock } from "../../host/clock.ts";
 import { silentLogger } from "../../host/logger.ts";
@@ -11,7 +12,6 @@ import { isAlive, listPids, readCmdline, signalProcess } from "../../host/proces
 import { runOk } from "../../host/run.ts";
 import type { SshKeys } from "../../ports/ssh-keys.ts";
 import { whyNoSshClient } from "../../../test/support/host-facts.ts";
-import { waitFor } from "../../../test/support/wait-for.ts";
 import { failureMessage, messageKind, parseIdentities } from "./agent-messages.ts";
 import { openSshKeys } from "./index.ts";
 import { signRefusals } from "./sign-decision.ts";

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { waitFor } from "../../../base/wait-for.ts";
 import {
   ended,
   httpServer,
@@ -12,7 +13,6 @@ import {
   startTls,
   tcpServer,
   testCa,
-  until,
 } from "../fixtures/gate.fixture.ts";
 
 const echo = () => tcpServer((socket) => void socket.pipe(socket));
@@ -50,7 +50,7 @@ it("shows what passes while the connection is still open", async () => {
   fixture.setPolicy(rule("echo.example.org", server.port));
   const socket = await fixture.open({ via: "tcp", host: "echo.example.org", port: server.port });
   socket.write("hello\n");
-  await until(() => fixture.gate.summary("amber")[0]?.bytesIn === 6 || undefined);
+  await waitFor("six bytes are counted", () => fixture.gate.summary("amber")[0]?.bytesIn === 6);
   expect(fixture.gate.summary("amber")).toMatchObject([{ open: 1, bytesOut: 6, bytesIn: 6 }]);
   socket.end();
   await fixture.waitForRecord();
@@ -165,7 +165,7 @@ it("looks at a late TLS hello too", async () => {
   await using fixture = await openGateFixture({ limits: { silenceMs: 10 } });
   fixture.setPolicy(rule("www.example.org", server.port));
   const socket = await fixture.open({ via: "tcp", host: "www.example.org", port: server.port });
-  await until(() => fixture.gate.summary("amber").find((one) => one.open === 1));
+  await waitFor("one connection is open", () => fixture.gate.summary("amber").find((one) => one.open === 1));
   await expect(startTls(socket, "front.example.org", testCa)).rejects.toThrow();
   expect(await fixture.waitForRecord()).toMatchObject({ reason: "name_mismatch" });
 });
