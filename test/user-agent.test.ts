@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { agents } from "../src/agents/index.ts";
-import { agentFromToml } from "../src/agents/user-agent.ts";
+import { agentFromToml } from "../src/agents/user-defined/user-agent.ts";
 import type { LaunchRequest } from "../src/contract/agent.ts";
 import type { AgentEvent } from "../src/contract/agent-events.ts";
 import { startScriptedModel } from "./model/scripted-model.ts";

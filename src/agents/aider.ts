@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgentBoxError } from "../base/errors.ts";
 import type { AgentEntry, Autonomy, Launch, LaunchRequest, SeedFile } from "../contract/agent.ts";
-import { terminalKeys } from "./terminal-keys.ts";
+import { terminalKeys } from "./launch/terminal-keys.ts";
 
 const options = z.strictObject({
   commits: z

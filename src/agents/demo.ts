@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AgentEntry } from "../contract/agent.ts";
 import { boxPaths } from "../contract/box-paths.ts";
-import { terminalKeys } from "./terminal-keys.ts";
+import { terminalKeys } from "./launch/terminal-keys.ts";
 
 /** Shows what a box refuses and then does a small piece of real work; `src/demo/main.ts` is its program. */
 export const demo: AgentEntry = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AgentEntry } from "../contract/agent.ts";
-import { launchShell } from "./launch-shell.ts";
-import { terminalKeys } from "./terminal-keys.ts";
+import { launchShell } from "./launch/launch-shell.ts";
+import { terminalKeys } from "./launch/terminal-keys.ts";
 
 /** Any command, or a shell when none is given. */
 export const shell: AgentEntry = {

@@ -1,4 +1,4 @@
-import { launchShell } from "../agents/launch-shell.ts";
+import { launchShell } from "../agents/launch/launch-shell.ts";
 import type { AgentEntry, Launch } from "../contract/agent.ts";
 import type { Catalogue } from "./command.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { agents } from "../agents/index.ts";
-import { agentFromToml } from "../agents/user-agent.ts";
+import { agentFromToml } from "../agents/user-defined/user-agent.ts";
 import { parseManifest, parseUserConfig } from "../contract/manifest/index.ts";
 import { withAgentFlags } from "./agent-flags.ts";
 import { parseArguments } from "./arguments.ts";

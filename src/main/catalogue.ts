@@ -2,7 +2,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { agents } from "../agents/index.ts";
-import { agentFromToml } from "../agents/user-agent.ts";
+import { agentFromToml } from "../agents/user-defined/user-agent.ts";
 import { AgentBoxError, systemCode, toAgentBoxError } from "../base/errors.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { CatalogueProblem } from "../core/context.ts";
