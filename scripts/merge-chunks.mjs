@@ -4,7 +4,7 @@
 import { writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-const roots = ["src/cli/index.ts", "src/cli/connect.ts", "src/cli/commands/run.ts"];
+const roots = ["src/cli/index.ts", "src/cli/daemon/connect.ts", "src/cli/commands/run.ts"];
 const merged = "command.js";
 
 /** The chunks that Node reads when it loads these, without what is only loaded on demand. */

@@ -1,7 +1,7 @@
 import type { AgentEntry } from "../contract/agent.ts";
 import type { Client } from "../client/index.ts";
 import type { HostEnv } from "../host/env.ts";
-import type { Arguments } from "./arguments.ts";
+import type { Arguments } from "./line/arguments.ts";
 import type { Screen } from "./render/screen.ts";
 
 /** One flag of a command, as data: parsing, help and completion all read it. */

@@ -3,7 +3,7 @@ import { AgentBoxError } from "../base/errors.ts";
 import { omitUndefined } from "../base/omit-undefined.ts";
 import { suggest } from "../base/suggest.ts";
 import { readHostEnv } from "../host/env.ts";
-import { parseArguments } from "./arguments.ts";
+import { parseArguments } from "./line/arguments.ts";
 import type { Catalogue, CommandSpec } from "./command.ts";
 import { exitCodeOf, showError } from "./render/error.ts";
 import { Screen, type ScreenStreams } from "./render/screen.ts";
@@ -55,7 +55,7 @@ async function dispatch(
     command = findCommand(name);
     if (command === undefined) throw unknownCommand(name);
     if (command.takesAgentOptions) {
-      const { withAgentFlags } = await import("./agent-flags.ts");
+      const { withAgentFlags } = await import("./line/agent-flags.ts");
       command = await withAgentFlags(command, argv, options.loadCatalogue);
     }
     const args = parseArguments(command, argv);
@@ -68,7 +68,7 @@ async function dispatch(
     const env = readHostEnv();
     const { run } = await command.load();
     const connect = async () => {
-      const { connectToDaemon } = await import("./connect.ts");
+      const { connectToDaemon } = await import("./daemon/connect.ts");
       return connectToDaemon({ env, program: options.program, screen });
     };
     const { loadCatalogue, program } = options;

@@ -7,9 +7,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
 import type { AgentInfo, InstallAgent, InstallStep } from "../../contract/api/schemas.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
-import { parseArguments } from "../arguments.ts";
+import { parseArguments } from "../line/arguments.ts";
 import type { CommandContext } from "../command.ts";
-import { installMissing } from "../install-agent.ts";
+import { installMissing } from "../new-box/install-agent.ts";
 import { Screen, type ScreenStreams } from "../render/screen.ts";
 import { findCommand } from "../table/index.ts";
 

@@ -2,7 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { BudgetAnswer, RaiseBudget } from "../../contract/api/schemas.ts";
 import { BudgetScope, type BudgetStatus } from "../../contract/model/budget.ts";
-import type { Arguments } from "../arguments.ts";
+import type { Arguments } from "../line/arguments.ts";
 import type { RunCommand } from "../command.ts";
 import { renderTable } from "../render/table.ts";
 

@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
 import { printable } from "../../base/printable.ts";
 import type { ImageInfo } from "../../contract/image.ts";
-import { buildWithProgress } from "../build-image.ts";
+import { buildWithProgress } from "../new-box/build-image.ts";
 import type { RunCommand } from "../command.ts";
-import { imageRequest, withInstall } from "../create-box.ts";
+import { imageRequest, withInstall } from "../new-box/create-box.ts";
 import type { Style } from "../render/style.ts";
-import { withTrust } from "../trust-question.ts";
+import { withTrust } from "../new-box/trust-question.ts";
 
 /** Builds the image that boxes of this project's manifest are made from. */
 export const run: RunCommand = async (context) => {

@@ -5,7 +5,7 @@ import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
-import { findManifest } from "../find-manifest.ts";
+import { findManifest } from "../new-box/find-manifest.ts";
 import { age, renderTable } from "../render/table.ts";
 
 export const run: RunCommand = async (context) => {

@@ -3,7 +3,7 @@ import { printable } from "../../base/printable.ts";
 import type { ReviewComment } from "../../contract/review/comment.ts";
 import type { RunCommand } from "../command.ts";
 import { renderTable } from "../render/table.ts";
-import { watchRun } from "../watch-run.ts";
+import { watchRun } from "../boxes/watch-run.ts";
 
 /** `comment BOX` lists, `comment BOX FILE:LINE TEXT` writes, `--send` sends all, `--resolve N` is done with one. */
 export const run: RunCommand = async (context) => {

@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { RunCommand } from "../command.ts";
-import { bashCompletion, fishCompletion, zshCompletion } from "../completion.ts";
+import { bashCompletion, fishCompletion, zshCompletion } from "../line/completion.ts";
 import { commands } from "../table/index.ts";
 
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;

@@ -2,8 +2,8 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { ExplainedKey } from "../../contract/manifest/index.ts";
 import type { RunCommand } from "../command.ts";
-import { findManifest } from "../find-manifest.ts";
-import { invalidManifest, readProjectLayers } from "../project-layers.ts";
+import { findManifest } from "../new-box/find-manifest.ts";
+import { invalidManifest, readProjectLayers } from "../new-box/project-layers.ts";
 import type { Style } from "../render/style.ts";
 import { renderTable } from "../render/table.ts";
 

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { Client } from "../../client/index.ts";
 import type { ConnectionPreset, ConnectionState } from "../../contract/secret/connection.ts";
-import { parseArguments } from "../arguments.ts";
+import { parseArguments } from "../line/arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { Screen, type ScreenStreams } from "../render/screen.ts";
 import { findCommand } from "../table/index.ts";

@@ -1,8 +1,8 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { printable } from "../../base/printable.ts";
-import { planCopy } from "../box-path.ts";
+import { planCopy } from "../boxes/box-path.ts";
 import type { RunCommand } from "../command.ts";
-import { copyIn, copyOut } from "../copy-files.ts";
+import { copyIn, copyOut } from "../boxes/copy-files.ts";
 import { withProgress } from "../render/progress.ts";
 import { plural } from "../render/table.ts";
 

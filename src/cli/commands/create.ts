@@ -1,5 +1,5 @@
 import type { RunCommand } from "../command.ts";
-import { createBox } from "../create-box.ts";
+import { createBox } from "../new-box/create-box.ts";
 import { showWarnings } from "../render/notes.ts";
 
 export const run: RunCommand = async (context) => {

@@ -6,7 +6,7 @@ import { suggest } from "../../base/suggest.ts";
 import { homePaths } from "../../host/home.ts";
 import { isAlive } from "../../host/processes.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { findDaemon } from "../connect.ts";
+import { findDaemon } from "../daemon/connect.ts";
 import { withProgress } from "../render/progress.ts";
 import { plural } from "../render/table.ts";
 import { showLog } from "../terminal/show-log.ts";

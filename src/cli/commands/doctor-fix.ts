@@ -14,7 +14,7 @@ import {
   planRuntime,
   reloadEngine,
 } from "../../host/engine/daemon-config.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { CommandContext } from "../command.ts";
 
 /** False when the person does not want it. */

@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import { parseEnv } from "../box-request.ts";
+import { parseEnv } from "../new-box/box-request.ts";
 import type { RunCommand } from "../command.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
 import { runCommand } from "../terminal/run-command.ts";

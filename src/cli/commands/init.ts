@@ -4,9 +4,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { ManifestValues } from "../../contract/manifest/schema.ts";
 import { pathKind } from "../../host/files.ts";
-import { askText } from "../ask.ts";
+import { askText } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { manifestName } from "../find-manifest.ts";
+import { manifestName } from "../new-box/find-manifest.ts";
 
 export const run: RunCommand = async (context) => {
   const { args, screen, cwd } = context;

@@ -1,5 +1,5 @@
 import type { RunCommand } from "../command.ts";
-import { forEachBox } from "../for-each-box.ts";
+import { forEachBox } from "../boxes/for-each-box.ts";
 
 export const run: RunCommand = async (context) => {
   const client = await context.connect();

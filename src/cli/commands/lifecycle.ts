@@ -1,10 +1,10 @@
 /** start, stop, restart, pause and resume: the same shape, one call each. */
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Arguments } from "../arguments.ts";
+import type { Arguments } from "../line/arguments.ts";
 import type { RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
-import { forEachBox } from "../for-each-box.ts";
+import { forEachBox } from "../boxes/for-each-box.ts";
 
 interface Verb {
   readonly doing: string;

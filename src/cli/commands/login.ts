@@ -11,9 +11,9 @@ import {
   requireUsableLogin,
 } from "../../contract/secret/agent-login.ts";
 import { maxSecretBytes } from "../../contract/secret/secret.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { readSecretValue } from "../read-secret.ts";
+import { readSecretValue } from "../secrets/read-secret.ts";
 import { renderSecrets } from "../render/secrets.ts";
 
 export const run: RunCommand = async (context) => {

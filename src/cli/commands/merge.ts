@@ -5,9 +5,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { lookAtWork, showingConflicts } from "../look-at-work.ts";
+import { lookAtWork, showingConflicts } from "../boxes/look-at-work.ts";
 import { withProgress } from "../render/progress.ts";
 import { plural } from "../render/table.ts";
 

@@ -1,5 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
 

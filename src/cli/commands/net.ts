@@ -3,7 +3,7 @@ import { printable } from "../../base/printable.ts";
 import type { NetAnswer } from "../../contract/api/schemas.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { RunCommand } from "../command.ts";
-import { getNamedBox } from "../named-box.ts";
+import { getNamedBox } from "../boxes/named-box.ts";
 import { reasonText, targetText } from "../../contract/network/egress-words.ts";
 import { renderAudit } from "../render/secrets.ts";
 import type { Style } from "../render/style.ts";

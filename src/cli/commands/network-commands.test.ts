@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
-import { parseArguments } from "../arguments.ts";
+import { parseArguments } from "../line/arguments.ts";
 import type { CommandContext } from "../command.ts";
 import { Screen, type ScreenStreams } from "../render/screen.ts";
 import { findCommand } from "../table/index.ts";

@@ -3,9 +3,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
 import { printable } from "../../base/printable.ts";
 import type { Explanation, PolicyAnswer } from "../../contract/api/schemas.ts";
-import { applyPolicy } from "../apply-policy.ts";
+import { applyPolicy } from "../new-box/apply-policy.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { getNamedBox } from "../named-box.ts";
+import { getNamedBox } from "../boxes/named-box.ts";
 import type { Style } from "../render/style.ts";
 import { renderTable } from "../render/table.ts";
 

@@ -1,6 +1,6 @@
 import { printable } from "../../base/printable.ts";
 import type { RunCommand } from "../command.ts";
-import { getNamedBox } from "../named-box.ts";
+import { getNamedBox } from "../boxes/named-box.ts";
 import { renderTable } from "../render/table.ts";
 
 export const run: RunCommand = async (context) => {

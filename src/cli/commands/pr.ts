@@ -7,7 +7,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { PushMode, PushRecord } from "../../contract/review/push.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { lookAtWork, showingConflicts } from "../look-at-work.ts";
+import { lookAtWork, showingConflicts } from "../boxes/look-at-work.ts";
 import { withProgress } from "../render/progress.ts";
 import { plural } from "../render/table.ts";
 

@@ -1,9 +1,9 @@
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { getNamedBox } from "../named-box.ts";
+import { getNamedBox } from "../boxes/named-box.ts";
 import { openBrowser } from "../open-browser.ts";
 
 export const run: RunCommand = async (context) => {

@@ -1,6 +1,6 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
 import { plural } from "../render/table.ts";

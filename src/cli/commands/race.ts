@@ -5,7 +5,7 @@ import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { createBox } from "../create-box.ts";
+import { createBox } from "../new-box/create-box.ts";
 import { withProgress } from "../render/progress.ts";
 import { renderTable } from "../render/table.ts";
 import { renderCost } from "../render/verdict.ts";

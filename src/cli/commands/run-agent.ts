@@ -3,9 +3,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Arguments } from "../arguments.ts";
+import type { Arguments } from "../line/arguments.ts";
 import type { CommandContext } from "../command.ts";
-import { createBox } from "../create-box.ts";
+import { createBox } from "../new-box/create-box.ts";
 import { showWarnings } from "../render/notes.ts";
 
 /** A box with a name is meant to stay, even one that does not come up; of any other nothing is left then. */
@@ -24,7 +24,7 @@ export async function runTask(context: CommandContext, client: Client, task: str
     return 0;
   }
   // Loaded here, because reading an agent's events takes schemas, and a plain command has neither.
-  const { watchRun } = await import("../watch-run.ts");
+  const { watchRun } = await import("../boxes/watch-run.ts");
   const exitCode = await watchRun(context, client, box, lastId);
   if (args.isSet("rm")) await client.removeBox(box.name, { force: true });
   return exitCode;

@@ -1,6 +1,6 @@
 import type { RunCommand } from "../command.ts";
 import { AgentBoxError } from "../../base/errors.ts";
-import { watchRun } from "../watch-run.ts";
+import { watchRun } from "../boxes/watch-run.ts";
 
 /** Says something to the agent of a box; when it had ended, that is its next task, and it is watched to its end. */
 export const run: RunCommand = async (context) => {

@@ -4,7 +4,7 @@ import { printable } from "../../base/printable.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { renderTable } from "../render/table.ts";
 import { left } from "../render/time-left.ts";
-import { say } from "../say.ts";
+import { say } from "../render/say.ts";
 
 export const run: RunCommand = async (context) => {
   const [first, ...words] = context.args.positionals;

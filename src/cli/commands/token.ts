@@ -7,7 +7,7 @@ import { type Scope, wordScopes } from "../../contract/access/scope-names.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { age, renderTable } from "../render/table.ts";
 import { left } from "../render/time-left.ts";
-import { say } from "../say.ts";
+import { say } from "../render/say.ts";
 
 export const run: RunCommand = async (context) => {
   const [verb = "ls", word] = context.args.positionals;

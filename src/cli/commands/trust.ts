@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import { exitCodes } from "../../base/error-codes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { getManifest } from "../find-manifest.ts";
+import { getManifest } from "../new-box/find-manifest.ts";
 import { age } from "../render/table.ts";
-import { showRequests } from "../trust-question.ts";
+import { showRequests } from "../new-box/trust-question.ts";
 
 export const run: RunCommand = async (context) => {
   const [verb, dir] = context.args.positionals;

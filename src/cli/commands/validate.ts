@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { printable } from "../../base/printable.ts";
 import type { Finding } from "../../contract/manifest/index.ts";
 import type { RunCommand } from "../command.ts";
-import { getManifest } from "../find-manifest.ts";
-import { readProjectLayers } from "../project-layers.ts";
+import { getManifest } from "../new-box/find-manifest.ts";
+import { readProjectLayers } from "../new-box/project-layers.ts";
 import type { Style } from "../render/style.ts";
 import { plural } from "../render/table.ts";
 

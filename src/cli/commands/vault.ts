@@ -6,15 +6,15 @@ import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import { builtInProviders } from "../../contract/model/api.ts";
 import { secretServices } from "../../contract/secret/services.ts";
-import { askYesNo } from "../ask.ts";
+import { askYesNo } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { findManifest } from "../find-manifest.ts";
-import { readSecretValue } from "../read-secret.ts";
+import { findManifest } from "../new-box/find-manifest.ts";
+import { readSecretValue } from "../secrets/read-secret.ts";
 import { renderAudit, renderSecret, renderSecrets, renderTests } from "../render/secrets.ts";
 import { plural } from "../render/table.ts";
-import { parseSource } from "../secret-source.ts";
-import { say } from "../say.ts";
-import { wholeVault } from "../whole-vault.ts";
+import { parseSource } from "../secrets/secret-source.ts";
+import { say } from "../render/say.ts";
+import { wholeVault } from "../secrets/whole-vault.ts";
 
 type Action = (context: CommandContext, words: readonly string[]) => Promise<number>;
 

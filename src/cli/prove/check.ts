@@ -1,5 +1,5 @@
 import type { BoxDetails } from "../../contract/api/schemas.ts";
-import type { Captured } from "../capture.ts";
+import type { Captured } from "../boxes/capture.ts";
 
 export type Verdict = "holds" | "fails" | "untested" | "not enforced";
 

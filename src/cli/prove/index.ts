@@ -8,7 +8,7 @@ import { messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
 import { boxPaths } from "../../contract/box-paths.ts";
-import { capture } from "../capture.ts";
+import { capture } from "../boxes/capture.ts";
 import type { CommandContext } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
 import type { Style } from "../render/style.ts";

@@ -1,4 +1,4 @@
-import { commonFlags } from "../arguments.ts";
+import { commonFlags } from "../line/arguments.ts";
 import type { CommandSpec, FlagSpec } from "../command.ts";
 import type { Style } from "./style.ts";
 import { renderTable } from "./table.ts";
