@@ -6,12 +6,12 @@ import type { AgentEvent } from "../src/contract/agent-events.ts";
 import type { ModelOutcome } from "../src/ports/model-gateway.ts";
 import { interruptAgent, resumeRun, sendMessage } from "../src/core/agents/talk-to-agent.ts";
 import type { Core } from "../src/core/context.ts";
-import { pauseBox, resumeBox } from "../src/core/pause-box.ts";
-import { reconcile } from "../src/core/reconcile.ts";
-import { restartBox } from "../src/core/restart-box.ts";
-import { startBox } from "../src/core/start-box.ts";
-import { stopBox } from "../src/core/stop-box.ts";
-import { watchLifetimes } from "../src/core/watch-lifetimes.ts";
+import { pauseBox, resumeBox } from "../src/core/box/pause-box.ts";
+import { reconcile } from "../src/core/box/reconcile.ts";
+import { restartBox } from "../src/core/box/restart-box.ts";
+import { startBox } from "../src/core/boot/start-box.ts";
+import { stopBox } from "../src/core/box/stop-box.ts";
+import { watchLifetimes } from "../src/core/box/watch-lifetimes.ts";
 import { createOn, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
 
 let host: TestHost;

@@ -7,7 +7,7 @@ import { omitUndefined } from "../src/base/omit-undefined.ts";
 import type { Core } from "../src/core/context.ts";
 import { clearCache } from "../src/core/caches/clear-cache.ts";
 import { saveCache } from "../src/core/caches/save-cache.ts";
-import { stopBox } from "../src/core/stop-box.ts";
+import { stopBox } from "../src/core/box/stop-box.ts";
 import { type TestHost, createOn, eventTypes, openTestCore, openTestHost } from "./support/core.ts";
 
 let host: TestHost;

@@ -7,7 +7,7 @@ import { renderCompose } from "../src/cli/render/compose.ts";
 import { dockerRunOptions, renderDockerRun } from "../src/contract/docker-run.ts";
 import type { Box, SecurityException } from "../src/contract/box.ts";
 import type { PortableContainer } from "../src/contract/container.ts";
-import { portable } from "../src/core/export-box.ts";
+import { portable } from "../src/core/box/export-box.ts";
 import { type ContainerBody, containerBody } from "../src/drivers/runtime/engine/container-config.ts";
 import { describeBody } from "../src/drivers/runtime/engine/description.ts";
 import { type Granted, forbiddenSettings } from "../src/drivers/runtime/engine/forbidden-settings.ts";

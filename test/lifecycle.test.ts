@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { waitFor } from "../src/base/wait-for.ts";
 import type { Core } from "../src/core/context.ts";
-import { pauseBox, resumeBox } from "../src/core/pause-box.ts";
-import { pruneBoxes } from "../src/core/prune-boxes.ts";
-import { reconcile } from "../src/core/reconcile.ts";
-import { removeBox } from "../src/core/remove-box.ts";
-import { restartBox } from "../src/core/restart-box.ts";
-import { afterMain, captureExec } from "../src/core/run-in-box.ts";
-import { startBox } from "../src/core/start-box.ts";
-import { stopBox } from "../src/core/stop-box.ts";
-import { watchLifetimes } from "../src/core/watch-lifetimes.ts";
+import { pauseBox, resumeBox } from "../src/core/box/pause-box.ts";
+import { pruneBoxes } from "../src/core/box/prune-boxes.ts";
+import { reconcile } from "../src/core/box/reconcile.ts";
+import { removeBox } from "../src/core/box/remove-box.ts";
+import { restartBox } from "../src/core/box/restart-box.ts";
+import { afterMain, captureExec } from "../src/core/exec/run-in-box.ts";
+import { startBox } from "../src/core/boot/start-box.ts";
+import { stopBox } from "../src/core/box/stop-box.ts";
+import { watchLifetimes } from "../src/core/box/watch-lifetimes.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
 
 let host: TestHost;

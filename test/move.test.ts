@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Core } from "../src/core/context.ts";
-import { moveBox } from "../src/core/move-box.ts";
-import { pauseBox } from "../src/core/pause-box.ts";
-import { reconcile } from "../src/core/reconcile.ts";
-import { captureExec } from "../src/core/run-in-box.ts";
-import { stopBox } from "../src/core/stop-box.ts";
+import { moveBox } from "../src/core/box/move-box.ts";
+import { pauseBox } from "../src/core/box/pause-box.ts";
+import { reconcile } from "../src/core/box/reconcile.ts";
+import { captureExec } from "../src/core/exec/run-in-box.ts";
+import { stopBox } from "../src/core/box/stop-box.ts";
 import { createMemoryModule } from "../src/drivers/runtime/memory/index.ts";
 import type { RuntimeModule } from "../src/ports/runtime.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";

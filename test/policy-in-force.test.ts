@@ -4,8 +4,8 @@ import { routes } from "../src/contract/api/routes.ts";
 import type { Core } from "../src/core/context.ts";
 import { applyPolicy } from "../src/core/network/apply-policy.ts";
 import { changePolicy } from "../src/core/network/change-policy.ts";
-import { pauseBox, resumeBox } from "../src/core/pause-box.ts";
-import { reconcile } from "../src/core/reconcile.ts";
+import { pauseBox, resumeBox } from "../src/core/box/pause-box.ts";
+import { reconcile } from "../src/core/box/reconcile.ts";
 import { createOn, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
 
 let host: TestHost;

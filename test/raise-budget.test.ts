@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BudgetLimit } from "../src/contract/model/budget.ts";
 import { noUsage } from "../src/contract/model/usage.ts";
 import type { Core } from "../src/core/context.ts";
-import { pauseBox } from "../src/core/pause-box.ts";
+import { pauseBox } from "../src/core/box/pause-box.ts";
 import { raiseBudget } from "../src/core/budget/raise-budget.ts";
 import { readUsage } from "../src/core/budget/read-usage.ts";
 import type { ModelRequest } from "../src/ports/model-gateway.ts";

@@ -5,7 +5,7 @@ import { CreateBox } from "../src/contract/api/schemas.ts";
 import { personId } from "../src/core/team/persons.ts";
 import { boxPerson } from "../src/core/team/members.ts";
 import type { Core } from "../src/core/context.ts";
-import { createBox } from "../src/core/create-box.ts";
+import { createBox } from "../src/core/box/create-box.ts";
 import type { Identity, Recheck } from "../src/ports/identity.ts";
 import { type TestHost, openTestCore, openTestHost } from "./support/core.ts";
 

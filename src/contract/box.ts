@@ -147,7 +147,7 @@ export const StopReason = z.enum([
 ]);
 export type StopReason = z.infer<typeof StopReason>;
 
-/** Phases as a closed union; `core/box-phases.ts` says which may follow which. */
+/** Phases as a closed union; `core/box/box-phases.ts` says which may follow which. */
 export const BoxState = z.discriminatedUnion("phase", [
   z.object({ phase: z.literal("creating"), sinceMs: z.int() }),
   z.object({

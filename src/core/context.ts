@@ -42,7 +42,7 @@ import { BoxFacts } from "./facts/box-facts.ts";
 import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";
-import { openLogRates } from "./recording.ts";
+import { openLogRates } from "./exec/recording.ts";
 import { TurnCheckpoints } from "./review/turn-checkpoints.ts";
 import { Resources } from "./resources/resources.ts";
 import { SecretGrants } from "./secrets/secret-grants.ts";

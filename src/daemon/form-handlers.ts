@@ -2,9 +2,9 @@
 import type { RouteName } from "../contract/api/routes.ts";
 import { manifestJsonSchema } from "../contract/manifest/index.ts";
 import { makerOf, memberProjects, requireProject } from "../core/team/members.ts";
-import { checkManifest } from "../core/check-manifest.ts";
+import { checkManifest } from "../core/plan/check-manifest.ts";
 import type { Core } from "../core/context.ts";
-import { listProjects } from "../core/list-projects.ts";
+import { listProjects } from "../core/manifest/list-projects.ts";
 import type { Handlers } from "./handlers.ts";
 
 type FormRoute = Extract<RouteName, "getManifestSchema" | "checkManifest" | "listProjects">;

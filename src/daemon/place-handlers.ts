@@ -4,8 +4,8 @@ import { includesRole } from "../contract/access/principal.ts";
 import { nameOf } from "../core/access/caller.ts";
 import { listFiles, readFile } from "../core/files/look-at-files.ts";
 import { writeFile } from "../core/files/write-file.ts";
-import { listPorts } from "../core/list-ports.ts";
-import { getLink } from "../core/run-in-box.ts";
+import { listPorts } from "../core/exec/list-ports.ts";
+import { getLink } from "../core/exec/run-in-box.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const placeHandlers: Pick<

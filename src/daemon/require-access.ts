@@ -2,7 +2,7 @@
 import { AgentBoxError } from "../base/errors.ts";
 import { requireParameter } from "../core/access/authority.ts";
 import type { Sight } from "../core/access/sight.ts";
-import { isAtLeast, tierOf } from "../core/choose-runtime.ts";
+import { isAtLeast, tierOf } from "../core/plan/choose-runtime.ts";
 import { noSuchQuestion } from "../core/network/approvals.ts";
 import { type Core, noSuchBox } from "../core/context.ts";
 

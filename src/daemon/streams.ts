@@ -7,7 +7,7 @@ import type { StreamOutput } from "../contract/link/messages.ts";
 import { includesRole } from "../contract/access/principal.ts";
 import type { Sight } from "../core/access/sight.ts";
 import type { Core } from "../core/context.ts";
-import { afterMain, openStream } from "../core/run-in-box.ts";
+import { afterMain, openStream } from "../core/exec/run-in-box.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
 type Exit = Extract<StreamOutput, { type: "exit" }>;

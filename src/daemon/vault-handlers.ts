@@ -19,7 +19,7 @@ import {
 } from "../core/secrets/keep-secrets.ts";
 import { startConnection } from "../core/secrets/start-connection.ts";
 import { testSecret } from "../core/secrets/test-secret.ts";
-import { verifyAudit } from "../core/verify-audit.ts";
+import { verifyAudit } from "../core/host-check/verify-audit.ts";
 import type { Handlers } from "./handlers.ts";
 
 type VaultRoute = Extract<

@@ -1,7 +1,7 @@
 import { formatBytes } from "../base/bytes.ts";
 import { manifestDefaults } from "../contract/manifest/defaults.ts";
 import type { DoctorReport, RuntimeReport } from "../contract/api/doctor.ts";
-import { findEscapes } from "../core/known-escapes.ts";
+import { findEscapes } from "../core/host-check/known-escapes.ts";
 import { run } from "../host/run.ts";
 import type { BoxStorage } from "../ports/storage.ts";
 import { examineCalls } from "./call-filters.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { omitUndefined } from "../base/omit-undefined.ts";
-import type { Installed } from "../core/known-escapes.ts";
+import type { Installed } from "../core/host-check/known-escapes.ts";
 import { run } from "../host/run.ts";
 
 /** Parts of this host that stand between a box and it, how each says its version, and its Debian package. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCodes } from "../../src/base/error-codes.ts";
 import type { Route } from "../../src/contract/api/route.ts";
 import { routes } from "../../src/contract/api/routes.ts";
-import { isBoxName } from "../../src/core/box-names.ts";
+import { isBoxName } from "../../src/core/box/box-names.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 
 let daemon: TestDaemon;

@@ -1,12 +1,12 @@
 /**
  * Found by attack: a box made up names of sessions in its health messages, and the host kept a log for each: hundreds of
- * megabytes in seconds, beside a disk of 64. What ends of turns and events may take is in `src/core/kept-bytes.test.ts`.
+ * megabytes in seconds, beside a disk of 64. What ends of turns and events may take is in `src/core/resources/kept-bytes.test.ts`.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import { keptBytes } from "../../src/core/kept-bytes.ts";
+import { keptBytes } from "../../src/core/resources/kept-bytes.ts";
 import { emptyBox, eventsOf, onEachDaemon } from "./attack.ts";
 import { floodArgv } from "./flooding-box.ts";
 

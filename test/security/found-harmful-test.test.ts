@@ -1,7 +1,7 @@
 /** Found by trying: a manifest chooses what `vault test` sends, so it could choose what deletes something. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Core } from "../../src/core/context.ts";
-import { askTrust } from "../../src/core/grant-trust.ts";
+import { askTrust } from "../../src/core/trust/grant-trust.ts";
 import { addSecret, grantSecret } from "../../src/core/secrets/keep-secrets.ts";
 import { testSecret } from "../../src/core/secrets/test-secret.ts";
 import { type TestHost, createOn, openTestCore, openTestHost } from "../support/core.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import type { SshPlace } from "../../src/contract/secret/binding.ts";
 import type { Core } from "../../src/core/context.ts";
-import { askTrust } from "../../src/core/grant-trust.ts";
+import { askTrust } from "../../src/core/trust/grant-trust.ts";
 import { gateBox } from "../../src/core/network/apply-policy.ts";
 import { addSecret, grantSecret } from "../../src/core/secrets/keep-secrets.ts";
 import { sshKeysListener } from "../../src/core/secrets/authorise-use.ts";

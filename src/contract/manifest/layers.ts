@@ -57,7 +57,7 @@ const addsUp = (section: string, key: string): boolean =>
 /**
  * Later layers win key by key: `section.key` is the unit, so a service or a variable is replaced as a whole. Mounts
  * add up, and a later mount replaces an earlier one with the same target. What the lists of [network] mean together
- * is decided in `core/policy`, and which limits of [budget] hold in `core/resolve-budget.ts`.
+ * is decided in `core/policy`, and which limits of [budget] hold in `core/manifest/resolve-budget.ts`.
  */
 export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManifest {
   const values: Record<string, Record<string, unknown>> = {};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openTestCore, openTestHost } from "../../../test/support/core.ts";
-import { createBox } from "../create-box.ts";
+import { createBox } from "../box/create-box.ts";
 import { CreateBox } from "../../contract/api/schemas.ts";
 import { createShare } from "./keep-shares.ts";
 import { createToken, removeToken } from "./keep-tokens.ts";

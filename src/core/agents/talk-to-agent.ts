@@ -3,11 +3,11 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { ResumeRun } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
-import { requirePhase } from "../box-phases.ts";
+import { requirePhase } from "../box/box-phases.ts";
 import type { Core } from "../context.ts";
-import { resumeBox } from "../pause-box.ts";
-import { getLink } from "../run-in-box.ts";
-import { boot } from "../start-box.ts";
+import { resumeBox } from "../box/pause-box.ts";
+import { getLink } from "../exec/run-in-box.ts";
+import { boot } from "../boot/start-box.ts";
 import { nextRun } from "./begin-run.ts";
 import { getAgent } from "./get-agent.ts";
 

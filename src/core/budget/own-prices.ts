@@ -1,6 +1,6 @@
 import type { ManifestLayer } from "../../contract/manifest/index.ts";
 import type { Core } from "../context.ts";
-import { readLayers } from "../read-layers.ts";
+import { readLayers } from "../manifest/read-layers.ts";
 
 /** The person's own prices, from the user config among the layers. */
 export function takePrices(core: Core, layers: readonly ManifestLayer[]): void {

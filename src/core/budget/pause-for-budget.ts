@@ -1,7 +1,7 @@
 import { isAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
-import { pauseBox } from "../pause-box.ts";
+import { pauseBox } from "../box/pause-box.ts";
 
 /** Long enough for the refusal to reach the agent, so that it can show it; too short for it to give up. */
 const graceMs = 250;

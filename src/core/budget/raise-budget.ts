@@ -4,7 +4,7 @@ import type { Box } from "../../contract/box.ts";
 import type { BudgetLimit, BudgetScope } from "../../contract/model/budget.ts";
 import type { HeldLimit } from "./limits-of.ts";
 import type { Core } from "../context.ts";
-import { resumeBox } from "../pause-box.ts";
+import { resumeBox } from "../box/pause-box.ts";
 
 /**
  * Adds to limits of a box, and lets it (and what is below it) go on when a budget had paused it. This is the one change that a specification

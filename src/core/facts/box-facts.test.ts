@@ -7,7 +7,7 @@ import type { NewModelRecord } from "../../contract/model/usage.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import { createOn, openTestCore, openTestHost } from "../../../test/support/core.ts";
 import type { Core } from "../context.ts";
-import { summariseBoxes } from "../summarise-box.ts";
+import { summariseBoxes } from "../box/summarise-box.ts";
 
 async function withBoxes(
   body: (core: Core, boxes: readonly Box[]) => Promise<void>,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { StreamInput, StreamOp, StreamOutput } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";
 import type { Core } from "../context.ts";
-import { listPorts } from "../list-ports.ts";
+import { listPorts } from "../exec/list-ports.ts";
 import { listFiles, readFile } from "./look-at-files.ts";
 import { writeFile } from "./write-file.ts";
 

@@ -4,7 +4,7 @@ import type { Box } from "../../contract/box.ts";
 import type { StreamOp, StreamOutput } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";
 import type { Core } from "../context.ts";
-import { openStream } from "../run-in-box.ts";
+import { openStream } from "../exec/run-in-box.ts";
 import { streamEnd } from "./stream-end.ts";
 import { workspacePath } from "./workspace-path.ts";
 

@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Core } from "../context.ts";
-import { openStream } from "../run-in-box.ts";
+import { openStream } from "../exec/run-in-box.ts";
 import { noteRefusal } from "./look-at-files.ts";
 import { streamEnd } from "./stream-end.ts";
 import { workspacePath } from "./workspace-path.ts";

@@ -6,10 +6,10 @@ import { formatImageReference, parseImageReference } from "../../contract/image-
 import type { BuildOptions } from "../../ports/images.ts";
 import { pinAgent } from "../agents/pin-agent.ts";
 import type { Core } from "../context.ts";
-import { requireTrust } from "../grant-trust.ts";
+import { requireTrust } from "../trust/grant-trust.ts";
 import type { Maker } from "../team/members.ts";
-import { readLayers } from "../read-layers.ts";
-import { resolveManifest } from "../resolve-manifest.ts";
+import { readLayers } from "../manifest/read-layers.ts";
+import { resolveManifest } from "../manifest/resolve-manifest.ts";
 import { installServers } from "./packaged-servers.ts";
 import { type ImagePlace, imageRecipe, lockPlace, pinnedBase } from "./image-recipe.ts";
 

@@ -1,7 +1,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
-import { isAtLeast } from "../choose-runtime.ts";
+import { isAtLeast } from "../plan/choose-runtime.ts";
 import { type ImagePlace, imageRecipe, pinnedBase } from "./image-recipe.ts";
 import { withServersInside } from "./packaged-servers.ts";
 import { wantsImage } from "./wants-image.ts";

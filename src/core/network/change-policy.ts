@@ -1,10 +1,10 @@
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Core } from "../context.ts";
-import { requireTrust } from "../grant-trust.ts";
+import { requireTrust } from "../trust/grant-trust.ts";
 import { withSecretRulesOf } from "../policy/secret-rules.ts";
 import type { Maker } from "../team/members.ts";
-import { readLayers } from "../read-layers.ts";
+import { readLayers } from "../manifest/read-layers.ts";
 import { announcePorts, applyPolicy, effectivePolicy } from "./apply-policy.ts";
 import { compileFor } from "./compile-for.ts";
 

@@ -1,5 +1,5 @@
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
-import type { ResolvePlaces } from "../mount-requests.ts";
+import type { ResolvePlaces } from "../trust/mount-requests.ts";
 import { compilePolicy } from "../policy/compile-policy.ts";
 import { networkLayers } from "../policy/network-layers.ts";
 import { secretRules } from "../policy/secret-rules.ts";

@@ -3,7 +3,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
 import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
-import { removeBox } from "../remove-box.ts";
+import { removeBox } from "../box/remove-box.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { findSubject } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";

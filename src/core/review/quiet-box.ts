@@ -2,7 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { Core } from "../context.ts";
-import { closeLink, launchQuietly } from "../start-box.ts";
+import { closeLink, launchQuietly } from "../boot/start-box.ts";
 
 /**
  * Speaks to a box whether it runs or not. A stopped one is started for it without its agent and its services, and

@@ -6,7 +6,7 @@ import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
-import { execInBox, lastLine } from "../exec-in-box.ts";
+import { execInBox, lastLine } from "../exec/exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { resolveCheckpoint, reviewOf } from "./review-of.ts";
 import { takeFrom } from "./take-checkpoint.ts";

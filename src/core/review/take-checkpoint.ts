@@ -7,8 +7,8 @@ import type { Checkpoint, CheckpointReason } from "../../contract/review/checkpo
 import type { BoxLink } from "../../ports/link.ts";
 import type { IncomingBundle } from "../../ports/review.ts";
 import type { Core } from "../context.ts";
-import { checkpointOverhead, keptBytes } from "../kept-bytes.ts";
-import { execInBox, lastLine } from "../exec-in-box.ts";
+import { checkpointOverhead, keptBytes } from "../resources/kept-bytes.ts";
+import { execInBox, lastLine } from "../exec/exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { baseOf, checkpointsOf, requireReviewable, reviewOf } from "./review-of.ts";
 import { snapshotArgv, unchangedExit, unusableExit } from "./snapshot-script.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { useSentence } from "../../contract/secret/use-words.ts";
 import { layersOf } from "../policy/policy.fixture.ts";
-import { trustRequests } from "../trust-requests.ts";
+import { trustRequests } from "../trust/trust-requests.ts";
 import { resolveSecrets, sourcedSecrets } from "./bindings.ts";
 import { useDigest } from "./use.ts";
 

@@ -7,7 +7,7 @@ import { isHeld } from "../../contract/secret/binding.ts";
 import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";
 import type { SecretInfo, VaultStatus } from "../../contract/secret/secret.ts";
 import type { Core } from "../context.ts";
-import { readLayers } from "../read-layers.ts";
+import { readLayers } from "../manifest/read-layers.ts";
 import { resolveSecrets } from "./bindings.ts";
 import { applySecrets } from "./apply-secrets.ts";
 import type { AskedUse } from "./secret-grants.ts";

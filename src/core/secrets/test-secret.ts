@@ -11,8 +11,8 @@ import { type Box, boxPaths } from "../../contract/box.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { SecretBinding, SecretPlace, SshPlace } from "../../contract/secret/binding.ts";
 import type { Core } from "../context.ts";
-import { execInBox } from "../exec-in-box.ts";
-import { getLink } from "../run-in-box.ts";
+import { execInBox } from "../exec/exec-in-box.ts";
+import { getLink } from "../exec/run-in-box.ts";
 import { isGranted } from "./authorise-use.ts";
 
 const timeoutMs = 75_000;

@@ -8,7 +8,7 @@ import type { Box } from "../../contract/box.ts";
 import type { AccessState } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { idOf } from "../access/caller.ts";
-import { noSuchDirectory } from "../read-layers.ts";
+import { noSuchDirectory } from "../manifest/read-layers.ts";
 import type { Sight } from "../access/sight.ts";
 import { readWebSection } from "./settings.ts";
 

@@ -9,7 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Core } from "../../core/context.ts";
-import { openPort } from "../../core/open-port.ts";
+import { openPort } from "../../core/exec/open-port.ts";
 import { awayAddress, awayHeaders, awayPage } from "./away-page.ts";
 import { PortSocket } from "./port-socket.ts";
 import { headersFromBox, headersToBox } from "./preview-headers.ts";

@@ -1,0 +1,17 @@
+/** Whether the event log is what was written, and what to note elsewhere so that a cut-off end shows later. */
+import type { RouteQuery } from "../../contract/api/routes.ts";
+import type { AuditReport } from "../../contract/api/vault-routes.ts";
+import type { Core } from "../context.ts";
+
+export async function verifyAudit(core: Core, { head }: RouteQuery<"verifyAudit">): Promise<AuditReport> {
+  // The receipts of what boxes did until now belong to it.
+  await core.egressLog.flush();
+  const chain = await core.ports.store.verifyEvents(head === undefined ? undefined : parseMark(head));
+  return { isWhole: chain.brokenAt === undefined, ...chain };
+}
+
+/** Its form has been checked with the query. */
+function parseMark(mark: string): { id: number; head: string } {
+  const colon = mark.indexOf(":");
+  return { id: Number(mark.slice(0, colon)), head: mark.slice(colon + 1) };
+}

@@ -1,0 +1,42 @@
+/** Directories that boxes were made from, or that somebody has trusted. */
+import type { KnownProject } from "../../contract/api/form-routes.ts";
+import type { Box } from "../../contract/box.ts";
+import type { Core } from "../context.ts";
+import { manifestName } from "./find-project.ts";
+
+interface Seen {
+  /** Boxes of whoever asks. */
+  readonly boxes: readonly Box[];
+  /** Also directories of which there is no box; only for whoever owns the host. */
+  readonly includesTrusted: boolean;
+  /** Directories that are theirs to use, whether or not there is a box. */
+  readonly more?: readonly string[];
+}
+
+export async function listProjects(
+  core: Core,
+  { boxes, includesTrusted, more = [] }: Seen,
+): Promise<KnownProject[]> {
+  const trust = includesTrusted ? await core.ports.store.listTrust() : [];
+  const trusted = new Map(trust.map(({ projectDir, grantedAtMs }) => [projectDir, grantedAtMs]));
+  const dirs = new Set([
+    ...boxes.flatMap(({ projectDir }) => (projectDir === undefined ? [] : [projectDir])),
+    ...trusted.keys(),
+    ...more,
+  ]);
+  const projects = await Promise.all(
+    [...dirs].map(async (dir): Promise<KnownProject> => {
+      const own = boxes.filter(({ projectDir }) => projectDir === dir);
+      const used = [...own.map(({ createdAtMs }) => createdAtMs), trusted.get(dir) ?? 0];
+      return {
+        dir,
+        boxes: own.length,
+        // What cannot be read is found out when a box is to be made from it.
+        hasManifest: (await core.ports.host.readProjectFile(dir, manifestName).catch(() => "")) !== undefined,
+        isTrusted: trusted.has(dir),
+        lastUsedAtMs: Math.max(...used),
+      };
+    }),
+  );
+  return projects.sort((a, b) => (b.lastUsedAtMs ?? 0) - (a.lastUsedAtMs ?? 0));
+}

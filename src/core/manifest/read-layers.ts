@@ -1,0 +1,191 @@
+import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import type { CreateBox } from "../../contract/api/schemas.ts";
+import {
+  type CheckContext,
+  type Finding,
+  type ManifestLayer,
+  defaultLayer,
+  layerManifest,
+  parseFlags,
+  parseHostPolicy,
+  parseManifest,
+  parseUserConfig,
+} from "../../contract/manifest/index.ts";
+import { mcpJsonName, readMcpJson } from "../../contract/manifest/mcp-json.ts";
+import { chooseRuntime } from "../plan/choose-runtime.ts";
+import type { Core } from "../context.ts";
+import { type ResolvePlaces, listMountSources, resolveSkills } from "../trust/mount-requests.ts";
+import { networkLayers, readPresets } from "../policy/network-layers.ts";
+import { findDevcontainer } from "./read-devcontainer.ts";
+import { maxTtlMs } from "./resolve-manifest.ts";
+
+export interface ReadLayers {
+  readonly places: ResolvePlaces;
+  readonly warnings: readonly string[];
+}
+
+type Sources = Pick<CreateBox, "projectDir" | "manifest" | "flags"> & {
+  /** The flags are somebody's who may only ask: they count as a part of the manifest. */
+  readonly isRequest?: boolean | undefined;
+};
+
+/** What the owner of the machine and the person set: the layers below every project, and what later ones are checked by. */
+export async function readOwnLayers(
+  core: Core,
+): Promise<{ layers: ManifestLayer[]; warnings: string[]; context: CheckContext }> {
+  const { host, agents, runtimes } = core.ports;
+  const base: CheckContext = {
+    agents: Object.keys(agents),
+    agentOptions: Object.fromEntries(Object.entries(agents).map(([name, { options }]) => [name, options])),
+    runtimes: runtimes.names,
+    userHome: host.userHome,
+    agentboxHome: host.agentboxHome,
+  };
+  const own: TakenLayers = { layers: [], warnings: [] };
+  const hostPolicy = await host.readHostPolicy();
+  if (hostPolicy)
+    take(own, hostPolicy.file, parseHostPolicy(hostPolicy.text, { ...base, file: hostPolicy.file }));
+  const config = await host.readUserConfig();
+  if (config) take(own, config.file, parseUserConfig(config.text, { ...base, file: config.file }));
+  const context = { ...base, maxTtlMs: maxTtlMs(own.layers), providers: providerNames(own.layers) };
+  return { ...own, context };
+}
+
+interface TakenLayers {
+  readonly layers: ManifestLayer[];
+  readonly warnings: string[];
+}
+
+function take(
+  { layers, warnings }: TakenLayers,
+  file: string,
+  parsed: { layer?: ManifestLayer; findings: Finding[] },
+): void {
+  if (!parsed.layer) throw invalid(file, parsed.findings);
+  layers.push(parsed.layer);
+  warnings.push(...parsed.findings.map((finding) => describeFinding(file, finding)));
+}
+
+/** User config, manifest and flags, each checked, with the host paths they mean. Nothing is created here. */
+export async function readLayers(core: Core, sources: Sources): Promise<ReadLayers> {
+  const { host, runtimes } = core.ports;
+  const { context, ...own } = await readOwnLayers(core);
+  const { layers, warnings } = own;
+  if (sources.manifest) {
+    const { file, text } = sources.manifest;
+    // SECURITY: whoever sent it may not have looked whose it is.
+    await host.requireOwn(file);
+    take(own, file, parseManifest(text, { ...context, file }));
+  }
+  if (sources.flags) {
+    const typed = parseFlags(sources.flags, { ...context, providers: providerNames(layers) });
+    if (sources.isRequest === true) askFor(layers, typed);
+    else layers.push(typed);
+  }
+
+  const projectDir =
+    sources.projectDir === undefined ? undefined : await realDirectory(core, sources.projectDir);
+  const mcpJson = await readMcpFile(core, projectDir, layers);
+  if (mcpJson !== undefined) warnings.push(...readMcpJson(mcpJson).warnings);
+  const runtime = await chooseRuntime(runtimes, layers);
+  const devcontainer = await findDevcontainer(core.ports, projectDir, layers, runtime);
+  warnings.push(...(devcontainer?.warnings ?? []));
+  const places: ResolvePlaces = {
+    layers,
+    projectDir,
+    mcpJson,
+    runtime,
+    devcontainer,
+    userHome: host.userHome,
+    agentboxHome: host.agentboxHome,
+  };
+  const presets = await readPresets(core.ports.presets, networkLayers(layers));
+  return { places: { ...places, presets, realPath: await resolveLinks(core, places) }, warnings };
+}
+
+/** SECURITY: in one layer with the manifest, so that whatever asks what a project wants sees all of it. */
+function askFor(layers: ManifestLayer[], typed: ManifestLayer): void {
+  const index = layers.findIndex(({ source }) => source === "manifest");
+  const manifest = layers[index];
+  const { values } = layerManifest(manifest === undefined ? [typed] : [manifest, typed]);
+  const check = typed.values.check ?? manifest?.values.check;
+  const asked: ManifestLayer = {
+    source: "manifest",
+    file: manifest?.file,
+    positions: manifest?.positions,
+    values: { ...values, ...omitUndefined({ check }) },
+  };
+  if (manifest === undefined) layers.push(asked);
+  else layers[index] = asked;
+}
+
+const providerNames = (layers: readonly ManifestLayer[]): string[] =>
+  layers.flatMap(({ values }) => Object.keys(values.model?.providers ?? {}));
+
+/** Only for agents: a box for a command has nobody to offer the servers to. */
+async function readMcpFile(
+  core: Core,
+  projectDir: string | undefined,
+  layers: readonly ManifestLayer[],
+): Promise<string | undefined> {
+  const name = layerManifest([defaultLayer, ...layers]).values.agent?.name ?? "";
+  const { agents, host } = core.ports;
+  const isAgent = Object.hasOwn(agents, name) && agents[name]?.kind === "agent";
+  return isAgent && projectDir !== undefined ? host.readProjectFile(projectDir, mcpJsonName) : undefined;
+}
+
+async function realDirectory(core: Core, path: string): Promise<string> {
+  const real = path.startsWith("/") ? await core.ports.host.realPath(path) : undefined;
+  if (real !== undefined) return real;
+  throw noSuchDirectory(path);
+}
+
+export const noSuchDirectory = (
+  path: string,
+  hint = "Give the absolute path of a directory.",
+): AgentBoxError =>
+  new AgentBoxError(
+    "workspace.source_invalid",
+    `The project directory ${path.slice(0, 200)} does not exist.`,
+    { hint },
+  );
+
+/**
+ * SECURITY: a repository can hold a link to anywhere. What a person is asked about, and what is mounted, is where
+ * the link leads.
+ */
+async function resolveLinks(core: Core, places: ResolvePlaces): Promise<(path: string) => string> {
+  const real = new Map<string, string>();
+  for (const source of listMountSources(places)) {
+    const found = await core.ports.host.realPath(source);
+    if (found === undefined) {
+      throw new AgentBoxError(
+        "mount.invalid",
+        `The path ${source}, which the box is to see, does not exist.`,
+        {
+          hint: "Make the directory first, or do not name it.",
+        },
+      );
+    }
+    real.set(source, found);
+  }
+  const resolve = (path: string): string => real.get(path) ?? path;
+  const skills = resolveSkills({ ...places, realPath: resolve })?.source;
+  // SECURITY: an agent follows them as its person's own instructions.
+  if (skills !== undefined) await core.ports.host.requireOwn(skills);
+  return resolve;
+}
+
+const describeFinding = (file: string, { code, line, column, message }: Finding): string =>
+  `${file}:${line}:${column}: ${code} ${message}`;
+
+function invalid(file: string, findings: readonly Finding[]): AgentBoxError {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const first = errors[0];
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return new AgentBoxError("manifest.invalid", `${first ? describeFinding(file, first) : file}${more}`, {
+    hint: first?.hint ?? "Check it: agentbox validate",
+    facts: { file, findings },
+  });
+}

@@ -1,0 +1,72 @@
+/** The agent of a box, with options its own schema has agreed to. Pure. */
+import { safeParse, type z } from "zod";
+import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import { printable } from "../../base/printable.ts";
+import { type AgentEntry, type Autonomy, autonomyLevels } from "../../contract/agent.ts";
+import type { BoxSpec } from "../../contract/box.ts";
+import { manifestDefaults } from "../../contract/manifest/defaults.ts";
+import type { LayerValues } from "../../contract/manifest/index.ts";
+import { schemaProblems } from "../../contract/manifest/schema-problems.ts";
+import { type ResolvePlaces, resolveSkills } from "../trust/mount-requests.ts";
+
+/** Throws `agent.option_invalid` for an option the agent does not have or take. */
+export function resolveAgent(
+  { agent = {} }: LayerValues,
+  places: ResolvePlaces,
+  entry: Pick<AgentEntry, "options"> | undefined,
+): BoxSpec["agent"] {
+  const { name = manifestDefaults.agent.name, version, instructions } = agent;
+  const skills = resolveSkills(places);
+  return {
+    name,
+    args: agent.args ?? [],
+    ...omitUndefined({ version }),
+    autonomy: autonomyOf(places.layers),
+    options: entry ? checkedOptions(name, entry.options, agent.options ?? {}) : (agent.options ?? {}),
+    ...omitUndefined({ instructions, skills: skills?.source }),
+  };
+}
+
+/** SECURITY: a repository may ask for less than the person set for all their boxes, not for more; who types decides. */
+function autonomyOf(layers: ResolvePlaces["layers"]): Autonomy {
+  const said = (source: string) => layers.find((layer) => layer.source === source)?.values.agent?.autonomy;
+  const typed = said("flag");
+  if (typed !== undefined) return typed;
+  const wanted = [said("user config"), said("manifest")].filter((level) => level !== undefined);
+  return autonomyLevels.find((level) => wanted.includes(level)) ?? manifestDefaults.agent.autonomy;
+}
+
+function checkedOptions(
+  agent: string,
+  schema: z.ZodObject,
+  options: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const read = Object.fromEntries(
+    Object.entries(options).map(([key, value]) => [key, readTyped(schema, key, value)]),
+  );
+  // Strict, whatever the entry's schema does: an option that is silently dropped would seem to be in force.
+  const result = safeParse(schema.strict(), read);
+  if (result.success) return result.data;
+  const [problem] = schemaProblems(result.error.issues, read, () => Object.keys(schema.shape));
+  throw new AgentBoxError(
+    "agent.option_invalid",
+    `The agent "${agent}" cannot take an option: ${printable(problem?.message ?? "it is not known.")}`,
+    { hint: problem && printable(problem.hint), facts: { agent, known: Object.keys(schema.shape) } },
+  );
+}
+
+/** What is typed is text; it stands for a number or a switch where the option is one and not a text. */
+function readTyped(schema: z.ZodObject, key: string, value: unknown): unknown {
+  const option = Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;
+  if (option === undefined || typeof value !== "string" || safeParse(option, value).success) return value;
+  const meant =
+    value === "true"
+      ? true
+      : value === "false"
+        ? false
+        : /^-?\d+(\.\d+)?$/.test(value)
+          ? Number(value)
+          : value;
+  return safeParse(option, meant).success ? meant : value;
+}

@@ -1,0 +1,127 @@
+/** A manifest found in a repository is a request, not an order: a person agrees once to exactly what is asked. */
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import type { RouteBody } from "../../contract/api/routes.ts";
+import type { TrustEntry, TrustQuestion } from "../../contract/api/schemas.ts";
+import type { Core } from "../context.ts";
+import type { ResolvePlaces } from "./mount-requests.ts";
+import { requireBrowserMounts } from "./own-places.ts";
+import type { Maker } from "../team/members.ts";
+import { readLayers } from "../manifest/read-layers.ts";
+import { trustRequests } from "./trust-requests.ts";
+
+type Project = RouteBody<"askTrust">;
+
+export async function askTrust(core: Core, project: Project): Promise<TrustQuestion> {
+  const { places } = await readLayers(core, project);
+  const { requests, digest } = trustRequests(places);
+  const projectDir = places.projectDir!;
+  const record = await core.ports.store.findTrust(projectDir, digest);
+  return {
+    projectDir,
+    digest,
+    requests: requests.map(({ sentence }) => sentence),
+    isTrusted: requests.length === 0 || record !== undefined,
+  };
+}
+
+/** The digest says what the person saw; if the file asks for something else by now, nothing is granted. */
+export async function grantTrust(
+  core: Core,
+  { digest, ...project }: RouteBody<"grantTrust">,
+  { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
+): Promise<TrustEntry> {
+  if (isInBrowser) await requireBrowserMounts(core, (await readLayers(core, project)).places);
+  const question = await askTrust(core, project);
+  if (question.digest !== digest) throw mismatch(question, digest);
+  return record(core, question);
+}
+
+export async function revokeTrust(
+  core: Core,
+  { projectDir, digest }: { projectDir: string; digest?: string | undefined },
+): Promise<void> {
+  const known = await core.ports.store.listTrust();
+  const real = (await core.ports.host.realPath(projectDir)) ?? projectDir;
+  const hits = known.filter(
+    (entry) => entry.projectDir === real && (digest === undefined || entry.digest === digest),
+  );
+  if (hits.length === 0) {
+    throw new AgentBoxError("file.not_found", `Nothing has been agreed to for ${real}.`, {
+      hint: "List what has been: agentbox trust ls",
+    });
+  }
+  await core.commit({
+    untrust: { projectDir: real, digest },
+    events: [
+      core.event("trust.revoked", undefined, {
+        projectDir: real,
+        digests: hits.map((entry) => entry.digest),
+      }),
+    ],
+  });
+}
+
+/** Records that an order of another user was refused. */
+export async function noteForeign<T>(core: Core, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isAgentBoxError(error) && error.code === "file.foreign")
+      await core.note("trust.refused", undefined, { ...error.facts });
+    throw error;
+  }
+}
+
+/** Lets the manifest's requests through only if a person has agreed to them. */
+export async function requireTrust(
+  core: Core,
+  places: ResolvePlaces,
+  agreed: string | undefined,
+  { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
+): Promise<void> {
+  if (isInBrowser) await requireBrowserMounts(core, places);
+  const { requests, digest } = trustRequests(places);
+  if (requests.length === 0) return;
+  const question: TrustQuestion = {
+    projectDir: places.projectDir ?? "",
+    digest,
+    requests: requests.map(({ sentence }) => sentence),
+    isTrusted: false,
+  };
+  if (await core.ports.store.findTrust(question.projectDir, digest)) return;
+  if (agreed === digest) {
+    await record(core, question);
+    return;
+  }
+  const { projectDir } = question;
+  await core.note("trust.refused", undefined, { projectDir, digest, requests: question.requests });
+  if (agreed !== undefined) throw mismatch(question, agreed);
+  throw new AgentBoxError(
+    "trust.required",
+    `The manifest of ${projectDir} asks to ${question.requests.join("; to ")}.`,
+    {
+      hint: `Agree in a terminal with: agentbox trust, or name the digest: --trust ${digest}`,
+      facts: { ...question },
+    },
+  );
+}
+
+async function record(core: Core, { projectDir, digest, requests }: TrustQuestion): Promise<TrustEntry> {
+  const trust = { projectDir, digest, requests, grantedAtMs: core.ports.clock.nowMs() };
+  await core.commit({
+    trust,
+    events: [core.event("trust.granted", undefined, { projectDir, digest, requests })],
+  });
+  return trust;
+}
+
+function mismatch(question: TrustQuestion, agreed: string): AgentBoxError {
+  return new AgentBoxError(
+    "trust.digest_mismatch",
+    `The manifest asks for ${question.digest}, not for ${agreed.slice(0, 80)}.`,
+    {
+      hint: "Look at what it asks now: agentbox trust",
+      facts: { ...question },
+    },
+  );
+}

@@ -1,0 +1,94 @@
+/** The mounts of all layers with the host paths they mean. Pure: whoever calls resolves symbolic links. */
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { MountSpec } from "../../contract/box.ts";
+import type { Devcontainer } from "../../contract/manifest/devcontainer.ts";
+import { type ManifestLayer, type Origin, layerManifest } from "../../contract/manifest/index.ts";
+import type { PresetHosts } from "../../contract/network/preset.ts";
+import { forbiddenMountSource, normalizePath } from "../../contract/manifest/mount-paths.ts";
+
+export interface ResolvePlaces {
+  /** Lowest first; the defaults are added below them. */
+  readonly layers: readonly ManifestLayer[];
+  /** Real path of the directory the work is about; absent for a box without a project. */
+  readonly projectDir?: string | undefined;
+  readonly userHome: string;
+  readonly agentboxHome?: string | undefined;
+  /** What the network presets of the layers stand for; they are named without their hosts unless given. */
+  readonly presets?: ReadonlyMap<string, PresetHosts> | undefined;
+  /** Text of the project's `.mcp.json`, if it has one. */
+  readonly mcpJson?: string | undefined;
+  /** The project's devcontainer.json, if the box is to have what it says. */
+  readonly devcontainer?: Devcontainer | undefined;
+  /** The runtime that was chosen for the layers; the one they name unless given. */
+  readonly runtime?: string | undefined;
+  /** Resolves symbolic links of the paths that `listMountSources` returns; the identity unless given. */
+  readonly realPath?: ((path: string) => string) | undefined;
+}
+
+export interface MountRequest {
+  readonly mount: MountSpec;
+  readonly origin: Origin;
+}
+
+/** Absolute host paths of all mounts and of the agent's skills, links not yet resolved. */
+export function listMountSources(places: ResolvePlaces): string[] {
+  const { mounts, values, origins } = layerManifest(places.layers);
+  const sources = mounts.map(({ mount, origin }) => absoluteSource(mount.source, origin, places));
+  const { skills } = values.agent ?? {};
+  if (skills === undefined) return sources;
+  return [...sources, absoluteSource(skills, origins.get("agent.skills")!, places)];
+}
+
+/** The directory of skills that the box sees, by its real path. Throws `mount.invalid` as for a mount. */
+export function resolveSkills(places: ResolvePlaces): { source: string; origin: Origin } | undefined {
+  const { values, origins } = layerManifest(places.layers);
+  const { skills } = values.agent ?? {};
+  if (skills === undefined) return undefined;
+  const origin = origins.get("agent.skills")!;
+  return { source: shownSource(skills, origin, places), origin };
+}
+
+/** All mounts, by target. Throws `mount.invalid` for a source no box may see. */
+export function resolveMounts(places: ResolvePlaces): MountRequest[] {
+  const { mounts } = layerManifest(places.layers);
+  const requests = mounts.map(({ mount, origin }) => {
+    const source = shownSource(mount.source, origin, places);
+    return {
+      mount: { source, target: normalizePath(mount.target), readOnly: mount.access !== "write" },
+      origin,
+    };
+  });
+  return requests.sort((a, b) => (a.mount.target < b.mount.target ? -1 : 1));
+}
+
+function shownSource(text: string, origin: Origin, places: ResolvePlaces): string {
+  const path = absoluteSource(text, origin, places);
+  const source = places.realPath?.(path) ?? path;
+  // SECURITY: checked after links are resolved, because a repository can hold a link to anywhere.
+  const reason = forbiddenMountSource(source, places);
+  if (reason === undefined) return source;
+  throw new AgentBoxError("mount.invalid", `${printable(source)} cannot be shown to a box: ${reason}.`, {
+    hint: "Mount only the directory that the work needs.",
+    facts: { source: printable(source) },
+  });
+}
+
+function absoluteSource(source: string, origin: Origin, { userHome, projectDir }: ResolvePlaces): string {
+  if (source.startsWith("/")) return normalizePath(source);
+  if (source === "~" || source.startsWith("~/")) return normalizePath(`${userHome}/${source.slice(1)}`);
+  const fileDir = origin.file?.startsWith("/")
+    ? origin.file.slice(0, origin.file.lastIndexOf("/") + 1)
+    : undefined;
+  const base = fileDir ?? projectDir;
+  if (base === undefined) {
+    throw new AgentBoxError(
+      "mount.invalid",
+      `The path "${printable(source)}" is relative, and there is no project.`,
+      {
+        hint: "Write an absolute path.",
+      },
+    );
+  }
+  return normalizePath(`${base}/${source}`);
+}

@@ -1,0 +1,58 @@
+/**
+ * Directories of the host that are agreed to at the command line only: what lies in dot directories of the home (keys,
+ * settings, programs that start by themselves) and in the system's. SECURITY: a browser session that was stolen, or a
+ * script in its page, would read keys there, or leave a program that runs outside of every box.
+ */
+import { AgentBoxError } from "../../base/errors.ts";
+import { printable } from "../../base/printable.ts";
+import type { BoxSpec } from "../../contract/box.ts";
+import type { Origin } from "../../contract/manifest/index.ts";
+import { isWithin, systemDirs } from "../../contract/manifest/mount-paths.ts";
+import type { Core } from "../context.ts";
+import { type ResolvePlaces, resolveMounts, resolveSkills } from "./mount-requests.ts";
+import { trustRequests } from "./trust-requests.ts";
+
+const systemPlaces = [...systemDirs, "/boot", "/root", "/var/lib", "/var/spool"];
+
+export function isOwnPlace(path: string, userHome: string): boolean {
+  // A directory that holds the home holds what is in it.
+  if (isWithin(userHome, path)) return true;
+  if (isWithin(path, userHome)) return path.slice(userHome.length).startsWith("/.");
+  return systemPlaces.some((place) => isWithin(path, place));
+}
+
+/** For mounts and skills; a manifest that was agreed to at the command line is no question any more. */
+export async function requireBrowserMounts(core: Core, places: ResolvePlaces): Promise<void> {
+  const skills = resolveSkills(places);
+  const mounts = resolveMounts(places).map(({ mount: { source }, origin }) => ({ source, origin }));
+  const asked = skills === undefined ? mounts : [...mounts, skills];
+  const { digest } = trustRequests(places);
+  const isAgreed = (await core.ports.store.findTrust(places.projectDir ?? "", digest)) !== undefined;
+  const isOpen = (origin: Origin): boolean =>
+    origin.source === "flag" || (origin.source === "manifest" && !isAgreed);
+  await refuseOwn(
+    core,
+    asked.flatMap(({ source, origin }) => (isOpen(origin) ? [source] : [])),
+  );
+}
+
+/** SECURITY: a copy of such a directory shows as much as a mount. */
+export async function requireBrowserProject(
+  core: Core,
+  projectDir: string | undefined,
+  { mode, url }: BoxSpec["workspace"],
+): Promise<void> {
+  if (projectDir !== undefined && url === undefined && mode !== "empty") await refuseOwn(core, [projectDir]);
+}
+
+async function refuseOwn({ access, ports: { host } }: Core, sources: readonly string[]): Promise<void> {
+  const home = (await host.realPath(host.userHome)) ?? host.userHome;
+  const found = sources.find((source) => isOwnPlace(source, home));
+  if (found === undefined) return;
+  const place = printable(found);
+  access.refused("authority", { route: "createBox", parameter: "place", needs: "socket", place });
+  throw new AgentBoxError("access.forbidden", `A browser cannot show ${place} of the host to a box.`, {
+    hint: "This needs a yes at the command line: agentbox trust, or agentbox run in that directory.",
+    facts: { place },
+  });
+}

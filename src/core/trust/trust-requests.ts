@@ -1,0 +1,97 @@
+/**
+ * What a manifest asks for outside the workspace. A manifest comes with a repository, so it is a request: a person
+ * agrees to exactly this list, by its digest. What a person typed or wrote into the user config is an order.
+ */
+import { createHash } from "node:crypto";
+import { canonicalJson } from "../../base/digest.ts";
+import { printable } from "../../base/printable.ts";
+import { layerManifest } from "../../contract/manifest/index.ts";
+import { type ImageRequest, imageRequests } from "./image-requests.ts";
+import { type ModelRequest, modelRequests, skillsRequests } from "./model-requests.ts";
+import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
+import { type NetworkRequest, networkRequests } from "../policy/network-requests.ts";
+import { type ExceptionRequest, exceptionRequests } from "./security-exceptions.ts";
+import { type SecretRequest, secretRequests } from "../secrets/secret-requests.ts";
+
+export type TrustRequest =
+  | {
+      readonly kind: "mount";
+      readonly source: string;
+      readonly target: string;
+      readonly access: "read" | "write";
+      readonly sentence: string;
+    }
+  | { readonly kind: "host_variable"; readonly name: string; readonly as: string; readonly sentence: string }
+  | { readonly kind: "mounted_workspace"; readonly source: string; readonly sentence: string }
+  | NetworkRequest
+  | SecretRequest
+  | ModelRequest
+  | ImageRequest
+  | ExceptionRequest;
+
+export interface TrustRequests {
+  /** Empty when the manifest asks for nothing. */
+  readonly requests: readonly TrustRequest[];
+  /** The same for the same requests, whatever the file looks like otherwise. */
+  readonly digest: string;
+}
+
+export function trustRequests(places: ResolvePlaces): TrustRequests {
+  const requests = [
+    ...mountRequests(places),
+    ...variableRequests(places),
+    ...workspaceRequests(places),
+    ...networkRequests(places.layers, places.presets),
+    ...secretRequests(places.layers),
+    ...modelRequests(places.layers),
+    ...skillsRequests(places),
+    ...imageRequests(places),
+    ...exceptionRequests(places.layers),
+  ];
+  return { requests, digest: digestOf(requests) };
+}
+
+function mountRequests(places: ResolvePlaces): TrustRequest[] {
+  return resolveMounts(places)
+    .filter(({ origin }) => origin.source === "manifest")
+    .map(({ mount: { source, target, readOnly } }) => ({
+      kind: "mount",
+      source,
+      target,
+      access: readOnly ? "read" : "write",
+      sentence: printable(`${readOnly ? "read" : "read and change"} ${source} of the host, as ${target}`),
+    }));
+}
+
+function variableRequests({ layers }: ResolvePlaces): TrustRequest[] {
+  const { values, origins } = layerManifest(layers);
+  return Object.entries(values.env ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([as, value]): TrustRequest[] => {
+      if (typeof value === "string" || origins.get(`env.${as}`)?.source !== "manifest") return [];
+      const name = value.from_host;
+      const renamed = name === as ? "" : `, as ${as}`;
+      return [
+        {
+          kind: "host_variable",
+          name,
+          as,
+          sentence: printable(`read the host environment variable ${name}${renamed}`),
+        },
+      ];
+    });
+}
+
+function workspaceRequests({ layers, projectDir }: ResolvePlaces): TrustRequest[] {
+  const { values, origins } = layerManifest(layers);
+  const isAsked = values.workspace?.mode === "mount" && origins.get("workspace.mode")?.source === "manifest";
+  if (!isAsked || projectDir === undefined) return [];
+  const sentence = printable(`change the project directory ${projectDir} itself, without a review`);
+  return [{ kind: "mounted_workspace", source: projectDir, sentence }];
+}
+
+/** Over what is asked, not over how it is worded: another sentence for the same thing is not another request. */
+function digestOf(requests: readonly TrustRequest[]): string {
+  const asked = requests.map(({ sentence: _sentence, ...request }) => request);
+  return `sha256:${createHash("sha256").update(canonicalJson(asked)).digest("hex")}`;
+}
