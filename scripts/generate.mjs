@@ -13,7 +13,7 @@ async function loadTexts() {
   const directory = await mkdtemp(join(cache, "generate-"));
   try {
     const outfile = join(directory, "reference.mjs");
-    const entry = join(root, "src/contract/manifest/reference.ts");
+    const entry = join(root, "scripts/reference.ts");
     await build({
       entryPoints: [entry],
       outfile,

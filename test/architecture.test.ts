@@ -32,7 +32,7 @@ describe("architecture", () => {
 describe("architecture of the dashboard", () => {
   const pages = readSources("web");
 
-  it("knows base, contract and client only, and makes no markup from text", () => {
+  it("knows base, contract, manifest and client only, and makes no markup from text", () => {
     expect(pages.length).toBeGreaterThan(20);
     expect(pages.flatMap(judgeWeb)).toEqual([]);
   });

@@ -8,7 +8,7 @@ import {
   parseFlags,
   parseManifest,
   parseUserConfig,
-} from "../src/contract/manifest/index.ts";
+} from "../src/manifest/index.ts";
 import { AgentBoxError } from "../src/base/errors.ts";
 
 const options = { file: "agentbox.toml", agents: ["shell"], runtimes: ["memory"], userHome: "/home/ada" };

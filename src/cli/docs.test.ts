@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { agents } from "../agents/index.ts";
 import { agentFromToml } from "../agents/user-defined/user-agent.ts";
-import { parseManifest, parseUserConfig } from "../contract/manifest/index.ts";
+import { parseManifest, parseUserConfig } from "../manifest/index.ts";
 import { withAgentFlags } from "./line/agent-flags.ts";
 import { parseArguments } from "./line/arguments.ts";
 import { findCommand } from "./table/index.ts";

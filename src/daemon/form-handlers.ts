@@ -1,6 +1,6 @@
 /** Handlers for forms: they look, and make nothing. */
 import type { RouteName } from "../contract/api/routes.ts";
-import { manifestJsonSchema } from "../contract/manifest/index.ts";
+import { manifestJsonSchema } from "../manifest/index.ts";
 import { makerOf, memberProjects, requireProject } from "../core/team/members.ts";
 import { checkManifest } from "../core/plan/check-manifest.ts";
 import type { Core } from "../core/context.ts";

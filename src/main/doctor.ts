@@ -1,5 +1,5 @@
 import { formatBytes } from "../base/bytes.ts";
-import { manifestDefaults } from "../contract/manifest/defaults.ts";
+import { manifestDefaults } from "../manifest/defaults.ts";
 import type { DoctorReport, RuntimeReport } from "../contract/api/doctor.ts";
 import { findEscapes } from "../core/host-check/known-escapes.ts";
 import { run } from "../host/run.ts";

@@ -1,7 +1,7 @@
 /** The team's provider, with the client's secret from where config.toml says it is. */
 import { stat } from "node:fs/promises";
 import { AgentBoxError } from "../base/errors.ts";
-import type { SignInSection } from "../contract/manifest/web-section.ts";
+import type { SignInSection } from "../manifest/sections/web-section.ts";
 import type { Core } from "../core/context.ts";
 import { revealText } from "../core/secrets/reveal.ts";
 import { systemClock } from "../host/clock.ts";

@@ -1,5 +1,5 @@
 /** The files that this host's daemon takes as an order: config, policy, and what lies in projects. */
-import { parseUserConfig } from "../contract/manifest/index.ts";
+import { parseUserConfig } from "../manifest/index.ts";
 import type { ConfigFile, HostFacts } from "../core/context.ts";
 import type { HostEnv } from "../host/env.ts";
 import type { Home } from "../host/home.ts";

@@ -4,7 +4,7 @@
  * - A provider that is away is an error of that request (`sign_in.unavailable`), never an end of the daemon and never a yes.
  * - What the provider refuses, and what does not belong together, is `sign_in.refused`; no message holds a code or a token.
  */
-import type { SignInSection } from "../contract/manifest/web-section.ts";
+import type { SignInSection } from "../manifest/sections/web-section.ts";
 
 /** What the provider says about a person. All of it is text that others may have written. */
 export interface PersonClaims {

@@ -5,6 +5,7 @@ import type { SourceFile } from "./source-files.ts";
 const belowDaemon = [
   "base",
   "contract",
+  "manifest",
   "host",
   "ports",
   "agents",
@@ -19,22 +20,23 @@ const belowDaemon = [
 export const layers: Readonly<Record<string, readonly string[]>> = {
   base: [],
   contract: ["base"],
+  manifest: ["base", "contract"],
   host: ["base"],
-  ports: ["base", "contract"],
-  agents: ["base", "contract"],
+  ports: ["base", "contract", "manifest"],
+  agents: ["base", "contract", "manifest"],
   client: ["base", "contract"],
-  core: ["base", "contract", "ports", "agents"],
-  services: ["base", "contract", "host", "ports"],
+  core: ["base", "contract", "manifest", "ports", "agents"],
+  services: ["base", "contract", "manifest", "host", "ports"],
   drivers: ["base", "contract", "host", "ports"],
   boxd: ["base", "contract"],
   demo: ["base", "contract"],
   daemon: belowDaemon,
-  cli: ["base", "contract", "host", "client", "agents"],
+  cli: ["base", "contract", "manifest", "host", "client", "agents"],
   main: [...belowDaemon, "daemon", "cli"],
 };
 
 /** What the dashboard may know of the program; it runs in a browser. */
-const knownToWeb = ["base", "contract", "client"];
+const knownToWeb = ["base", "contract", "manifest", "client"];
 
 /** boxd is a program of its own, and this is where it starts and ends. */
 const boxdEntry = "src/boxd/main.ts";
@@ -126,7 +128,7 @@ function judgePackage(path: string, use: ImportUse): string | undefined {
   const [layer = ""] = foldersOf(path);
   const { specifier, isTypeOnly, isDynamic } = use;
   const isBuiltin = specifier.startsWith("node:");
-  if ((layer === "base" || layer === "contract") && isBuiltin) {
+  if (["base", "contract", "manifest"].includes(layer) && isBuiltin) {
     return `is in ${layer}, which runs in a browser, and imports ${specifier}`;
   }
   if (layer === "base" && !isBuiltin) return `is in base, which depends on nothing, and imports ${specifier}`;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { waitFor } from "../../src/base/wait-for.ts";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";
-import type { NetworkSection } from "../../src/contract/manifest/network-section.ts";
+import type { NetworkSection } from "../../src/manifest/sections/network-section.ts";
 import type { TestDaemon, TestDaemonOptions } from "./daemon.ts";
 import { openNetwork, type TestNetwork, whyNoNetwork } from "./network.ts";
 import type { ProgramResult } from "./program.ts";

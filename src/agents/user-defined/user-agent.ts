@@ -1,8 +1,8 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { AgentEntry, InstallRecipe } from "../../contract/agent.ts";
-import { readToml } from "../../contract/manifest/read-toml.ts";
-import { schemaProblems } from "../../contract/manifest/schema-problems.ts";
+import { readToml } from "../../manifest/toml/read-toml.ts";
+import { schemaProblems } from "../../manifest/schema-problems.ts";
 import { type ArgumentTemplate, wordsIn } from "./argument-template.ts";
 import { agents } from "../index.ts";
 import { checkAgentFile } from "./checks.ts";

@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import type { ExplainedKey } from "../../contract/manifest/index.ts";
+import type { ExplainedKey } from "../../manifest/index.ts";
 import type { RunCommand } from "../command.ts";
 import { findManifest } from "../new-box/find-manifest.ts";
 import { invalidManifest, readProjectLayers } from "../new-box/project-layers.ts";
@@ -19,7 +19,7 @@ export const run: RunCommand = async (context) => {
   const { layers, findings } = await readProjectLayers(context, manifest);
   const errors = findings.filter((finding) => finding.severity === "error");
   if (manifest && errors.length > 0) throw invalidManifest(manifest.file, errors);
-  const { explainKey } = await import("../../contract/manifest/index.ts");
+  const { explainKey } = await import("../../manifest/index.ts");
   const explained = explainKey(layers, key!);
   if (screen.isJson) screen.printJson(explained);
   else screen.print(renderExplained(explained, screen.style));

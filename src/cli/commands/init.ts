@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import type { ManifestValues } from "../../contract/manifest/schema.ts";
+import type { ManifestValues } from "../../manifest/schema.ts";
 import { pathKind } from "../../host/files.ts";
 import { askText } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
@@ -16,7 +16,7 @@ export const run: RunCommand = async (context) => {
       hint: "Change it, or replace it with --force.",
     });
   }
-  const { parseFlags, renderManifest } = await import("../../contract/manifest/index.ts");
+  const { parseFlags, renderManifest } = await import("../../manifest/index.ts");
   const { agents } = await context.loadCatalogue();
   const values = await collectValues(context);
   parseFlags(values, { agents: Object.keys(agents) });

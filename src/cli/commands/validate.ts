@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { printable } from "../../base/printable.ts";
-import type { Finding } from "../../contract/manifest/index.ts";
+import type { Finding } from "../../manifest/index.ts";
 import type { RunCommand } from "../command.ts";
 import { getManifest } from "../new-box/find-manifest.ts";
 import { readProjectLayers } from "../new-box/project-layers.ts";

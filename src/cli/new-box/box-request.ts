@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { ManifestValues } from "../../contract/manifest/schema.ts";
+import type { ManifestValues } from "../../manifest/schema.ts";
 import { readHostVariable } from "../../host/env.ts";
 import type { Arguments } from "../line/arguments.ts";
 import type { FlagSpec } from "../command.ts";

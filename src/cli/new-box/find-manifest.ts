@@ -43,7 +43,7 @@ const readManifest = (file: string, env: ManifestReader): Promise<string | undef
 async function readTrust(env: ManifestReader): Promise<OrderTrust> {
   const { config: file } = homePaths(env.agentboxHome);
   const text = await new OrderFiles(env).read(file, { maxBytes: maxManifestBytes, followsLinks: true });
-  const { parseUserConfig } = await import("../../contract/manifest/index.ts");
+  const { parseUserConfig } = await import("../../manifest/index.ts");
   const { config } = text === undefined ? {} : parseUserConfig(text, { file });
   return { file, directories: config?.trust?.directories ?? [] };
 }

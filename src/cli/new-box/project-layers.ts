@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { AgentBoxError } from "../../base/errors.ts";
-import type { CheckContext, Finding, ManifestLayer } from "../../contract/manifest/index.ts";
+import type { CheckContext, Finding, ManifestLayer } from "../../manifest/index.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { homePaths } from "../../host/home.ts";
 import type { CommandContext } from "../command.ts";
@@ -23,7 +23,7 @@ export async function readProjectLayers(
   context: Needs,
   manifest: FoundManifest | undefined,
 ): Promise<ProjectLayers> {
-  const { parseManifest, parseUserConfig } = await import("../../contract/manifest/index.ts");
+  const { parseManifest, parseUserConfig } = await import("../../manifest/index.ts");
   const { agents, runtimeNames, loadPresetNames } = await context.loadCatalogue();
   const { config, root } = homePaths(context.env.agentboxHome);
   const base: CheckContext = {

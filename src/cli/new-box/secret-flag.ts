@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
-import type { ManifestValues } from "../../contract/manifest/schema.ts";
+import type { ManifestValues } from "../../manifest/schema.ts";
 import { type SecretServiceName, secretServiceNames } from "../../contract/secret/services.ts";
 
 /** `github`, or `github=NAME` for another secret of the vault: a service whose hosts and ways are known. */

@@ -1,6 +1,6 @@
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import type { ManifestValues } from "../../contract/manifest/schema.ts";
+import type { ManifestValues } from "../../manifest/schema.ts";
 import type { Arguments } from "../line/arguments.ts";
 import { manifestFromFlags } from "./box-request.ts";
 import type { FlagSpec } from "../command.ts";

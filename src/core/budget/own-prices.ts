@@ -1,4 +1,4 @@
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
 import type { Core } from "../context.ts";
 import { readLayers } from "../manifest/read-layers.ts";
 

@@ -2,8 +2,8 @@ import {
   type Devcontainer,
   devcontainerNames,
   readDevcontainer,
-} from "../../contract/manifest/devcontainer.ts";
-import { type ManifestLayer, layerManifest } from "../../contract/manifest/index.ts";
+} from "../../manifest/devcontainer/devcontainer.ts";
+import { type ManifestLayer, layerManifest } from "../../manifest/index.ts";
 import { isAtLeast, tierOf } from "../plan/choose-runtime.ts";
 import type { CorePorts } from "../context.ts";
 

@@ -11,8 +11,8 @@ import {
   parseHostPolicy,
   parseManifest,
   parseUserConfig,
-} from "../../contract/manifest/index.ts";
-import { mcpJsonName, readMcpJson } from "../../contract/manifest/mcp-json.ts";
+} from "../../manifest/index.ts";
+import { mcpJsonName, readMcpJson } from "../../manifest/mcp-json.ts";
 import { chooseRuntime } from "../plan/choose-runtime.ts";
 import type { Core } from "../context.ts";
 import { type ResolvePlaces, listMountSources, resolveSkills } from "../trust/mount-requests.ts";

@@ -5,9 +5,9 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { type AgentEntry, type Autonomy, autonomyLevels } from "../../contract/agent.ts";
 import type { BoxSpec } from "../../contract/box.ts";
-import { manifestDefaults } from "../../contract/manifest/defaults.ts";
-import type { LayerValues } from "../../contract/manifest/index.ts";
-import { schemaProblems } from "../../contract/manifest/schema-problems.ts";
+import { manifestDefaults } from "../../manifest/defaults.ts";
+import type { LayerValues } from "../../manifest/index.ts";
+import { schemaProblems } from "../../manifest/schema-problems.ts";
 import { type ResolvePlaces, resolveSkills } from "../trust/mount-requests.ts";
 
 /** Throws `agent.option_invalid` for an option the agent does not have or take. */

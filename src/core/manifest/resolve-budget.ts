@@ -1,7 +1,7 @@
 /** The limits of all layers that hold for a box. Pure. */
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { type BudgetLimit, BudgetScope } from "../../contract/model/budget.ts";
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
 
 const layerNames = { "user config": "user", manifest: "project", flag: "flag" } as const;
 type Amounts = Pick<BudgetLimit, "tokens" | "microUsd">;

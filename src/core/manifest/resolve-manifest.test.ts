@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { BoxSpec } from "../../contract/box.ts";
-import { parseFlags, parseManifest, parseUserConfig } from "../../contract/manifest/index.ts";
+import { parseFlags, parseManifest, parseUserConfig } from "../../manifest/index.ts";
 import { listMountSources } from "../trust/mount-requests.ts";
 import { type ResolveOptions, maxTtlMs, resolveManifest } from "./resolve-manifest.ts";
 

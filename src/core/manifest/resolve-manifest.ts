@@ -11,14 +11,14 @@ import {
   type LayerValues,
   defaultLayer,
   layerManifest,
-} from "../../contract/manifest/index.ts";
-import { entryDefaults, manifestDefaults } from "../../contract/manifest/defaults.ts";
-import { forbiddenMountSource, holdsHome, normalizePath } from "../../contract/manifest/mount-paths.ts";
-import type { CheckEntry, ServiceEntry } from "../../contract/manifest/schema.ts";
+} from "../../manifest/index.ts";
+import { entryDefaults, manifestDefaults } from "../../manifest/defaults.ts";
+import { forbiddenMountSource, holdsHome, normalizePath } from "../../contract/mount-paths.ts";
+import type { CheckEntry, ServiceEntry } from "../../manifest/schema.ts";
 import type { CheckSpec } from "../../contract/review/check.ts";
 import { type ResolvePlaces, resolveMounts } from "../trust/mount-requests.ts";
 import { resolveAgent } from "./resolve-agent.ts";
-import { formatPath } from "../../contract/manifest/path.ts";
+import { formatPath } from "../../manifest/path.ts";
 import { resolveBudget } from "./resolve-budget.ts";
 import { resolveMcp } from "./resolve-mcp.ts";
 import { type AgentModel, resolveModel } from "./resolve-model.ts";

@@ -1,8 +1,8 @@
 /** The MCP servers of a box, from all layers and the project's own `.mcp.json`. Pure. */
-import { entryDefaults } from "../../contract/manifest/defaults.ts";
-import { type ManifestLayer, layerManifest } from "../../contract/manifest/index.ts";
-import type { McpEntry } from "../../contract/manifest/mcp-section.ts";
-import { readMcpJson } from "../../contract/manifest/mcp-json.ts";
+import { entryDefaults } from "../../manifest/defaults.ts";
+import { type ManifestLayer, layerManifest } from "../../manifest/index.ts";
+import type { McpEntry } from "../../manifest/sections/mcp-section.ts";
+import { readMcpJson } from "../../manifest/mcp-json.ts";
 import type { McpServer } from "../../contract/mcp.ts";
 
 /** Of servers with the same name the manifest's wins over the one in `.mcp.json`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFlags, parseManifest, parseUserConfig } from "../../contract/manifest/index.ts";
+import { parseFlags, parseManifest, parseUserConfig } from "../../manifest/index.ts";
 import { builtInProviders } from "../../contract/model/api.ts";
 import { resolveBudget } from "./resolve-budget.ts";
 import { resolveMcp } from "./resolve-mcp.ts";

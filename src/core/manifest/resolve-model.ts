@@ -4,8 +4,8 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { AgentEntry } from "../../contract/agent.ts";
-import { type ManifestLayer, layerManifest } from "../../contract/manifest/index.ts";
-import type { ProviderEntry } from "../../contract/manifest/model-section.ts";
+import { type ManifestLayer, layerManifest } from "../../manifest/index.ts";
+import type { ProviderEntry } from "../../manifest/sections/model-section.ts";
 import {
   type ModelProvider,
   type ModelSpec,

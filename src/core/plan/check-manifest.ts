@@ -4,7 +4,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { ManifestCheck } from "../../contract/api/form-routes.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
-import { type Finding, parseFlags, parseManifest, renderManifest } from "../../contract/manifest/index.ts";
+import { type Finding, parseFlags, parseManifest, renderManifest } from "../../manifest/index.ts";
 import { pinAgent } from "../agents/pin-agent.ts";
 import { proposeName, requireBoxName } from "../box/box-names.ts";
 import type { Core } from "../context.ts";

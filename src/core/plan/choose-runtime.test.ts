@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Isolation } from "../../contract/box.ts";
-import { parseFlags } from "../../contract/manifest/index.ts";
+import { parseFlags } from "../../manifest/index.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { chooseRuntime } from "./choose-runtime.ts";
 import type { Runtimes } from "../context.ts";

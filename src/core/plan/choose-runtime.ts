@@ -2,8 +2,8 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { type Isolation, isolationTiers } from "../../contract/box.ts";
 import { needsEngine } from "../../contract/exception-words.ts";
-import { type ManifestLayer, layerManifest } from "../../contract/manifest/index.ts";
-import { manifestDefaults } from "../../contract/manifest/defaults.ts";
+import { type ManifestLayer, layerManifest } from "../../manifest/index.ts";
+import { manifestDefaults } from "../../manifest/defaults.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import type { Runtimes } from "../context.ts";
 import { resolveExceptions } from "../trust/security-exceptions.ts";

@@ -1,6 +1,6 @@
 /** The [network] of every layer → the one policy a box is judged by. Pure: presets have been read before. */
 import { AgentBoxError } from "../../base/errors.ts";
-import type { NetworkRuleEntry } from "../../contract/manifest/network-section.ts";
+import type { NetworkRuleEntry } from "../../manifest/sections/network-section.ts";
 import { parseExceptionAddress } from "../../contract/network/exception-address.ts";
 import { ownDomain } from "../../contract/network/host-name.ts";
 import { parseHostPattern } from "../../contract/network/host-pattern.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseManifest } from "../../contract/manifest/index.ts";
+import { parseManifest } from "../../manifest/index.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import { decideEgress } from "./decide-egress.ts";
 import { learnPolicy } from "./learn-policy.ts";

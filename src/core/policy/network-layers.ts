@@ -1,7 +1,7 @@
 /** The [network] sections of all layers, as the policy sees them: whose they are, and where each entry stands. */
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
-import type { NetworkSection } from "../../contract/manifest/network-section.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
+import type { NetworkSection } from "../../manifest/sections/network-section.ts";
 import type { PresetHosts } from "../../contract/network/preset.ts";
 import type { RuleOrigin } from "../../contract/network/policy.ts";
 import type { PresetSource } from "../../ports/presets.ts";

@@ -3,8 +3,8 @@ import { canonicalJson } from "../../base/digest.ts";
 import { printable } from "../../base/printable.ts";
 import { parseExceptionAddress } from "../../contract/network/exception-address.ts";
 import { forbiddenRange } from "../../contract/network/address-ranges.ts";
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
-import type { ExceptionEntry, NetworkRuleEntry } from "../../contract/manifest/network-section.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
+import type { ExceptionEntry, NetworkRuleEntry } from "../../manifest/sections/network-section.ts";
 import type { PresetHosts } from "../../contract/network/preset.ts";
 import { networkLayers } from "./network-layers.ts";
 

@@ -1,9 +1,4 @@
-import {
-  parseFlags,
-  parseHostPolicy,
-  parseManifest,
-  parseUserConfig,
-} from "../../contract/manifest/index.ts";
+import { parseFlags, parseHostPolicy, parseManifest, parseUserConfig } from "../../manifest/index.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { PresetHosts } from "../../contract/network/preset.ts";
 import { compilePolicy } from "./compile-policy.ts";

@@ -1,6 +1,6 @@
 /** The hosts of a box's secrets as rules of the layer that asked for them, so that a host is written once. Pure. */
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
 import type { NetworkPolicy, NetworkRule } from "../../contract/network/policy.ts";
 import type { SecretUse } from "../../contract/secret/binding.ts";
 import { type SourcedBinding, sourcedSecrets } from "../secrets/bindings.ts";

@@ -5,7 +5,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { portOf } from "../../base/url-place.ts";
 import type { Box } from "../../contract/box.ts";
-import type { PushSection } from "../../contract/manifest/push-section.ts";
+import type { PushSection } from "../../manifest/sections/push-section.ts";
 import { matchesHost } from "../../contract/network/host-pattern.ts";
 import { ForgeKind } from "../../contract/review/push.ts";
 import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";

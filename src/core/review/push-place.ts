@@ -4,7 +4,7 @@
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { isLoopback } from "../../base/url-place.ts";
-import type { PushSection } from "../../contract/manifest/push-section.ts";
+import type { PushSection } from "../../manifest/sections/push-section.ts";
 import { matchesPath } from "../../contract/network/path-pattern.ts";
 import { ForgeKind } from "../../contract/review/push.ts";
 

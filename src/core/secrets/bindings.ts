@@ -1,10 +1,10 @@
 /** The [secrets] of all layers → which secrets a box may use, and how. Pure. */
 import { AgentBoxError } from "../../base/errors.ts";
-import { type ManifestLayer, type Origin, layerManifest } from "../../contract/manifest/index.ts";
-import { formatPath } from "../../contract/manifest/path.ts";
+import { type ManifestLayer, type Origin, layerManifest } from "../../manifest/index.ts";
+import { formatPath } from "../../manifest/path.ts";
 import type { SecretBinding } from "../../contract/secret/binding.ts";
-import { compileBinding } from "../../contract/secret/compile-binding.ts";
-import { conflictOf } from "../../contract/secret/conflict.ts";
+import { compileBinding } from "../../manifest/secrets/compile-binding.ts";
+import { conflictOf } from "../../manifest/secrets/conflict.ts";
 import { addressedUse, namedAddresses } from "./named-addresses.ts";
 
 export interface SourcedBinding {

@@ -2,7 +2,7 @@
  * Which addresses of the local network the names of exceptions stand for. SECURITY: a grant for a name alone would hold
  * for whatever address a repository gives that name next.
  */
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
 import { parseExceptionAddress } from "../../contract/network/exception-address.ts";
 import { ownDomain } from "../../contract/network/host-name.ts";
 import type { SecretUse } from "../../contract/secret/binding.ts";

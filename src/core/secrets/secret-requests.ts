@@ -1,6 +1,6 @@
 /** What a manifest asks to do with secrets, one readable sentence each. */
 import { printable } from "../../base/printable.ts";
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import { hostsOf, usePhrase, useSentence } from "../../contract/secret/use-words.ts";
 import { sourcedSecrets } from "./bindings.ts";

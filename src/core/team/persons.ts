@@ -1,7 +1,7 @@
 /** People of a team: who may come in, who is an admin, and what is remembered of them. */
 import { createHash } from "node:crypto";
 import { AgentBoxError } from "../../base/errors.ts";
-import type { SignInSection } from "../../contract/manifest/web-section.ts";
+import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import type { AccessState, PersonRecord } from "../../ports/access-records.ts";
 import type { PersonClaims } from "../../ports/identity.ts";
 

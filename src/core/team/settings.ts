@@ -1,7 +1,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { parseDuration } from "../../base/duration.ts";
-import { parseUserConfig } from "../../contract/manifest/index.ts";
-import type { SignInSection, WebSection } from "../../contract/manifest/web-section.ts";
+import { parseUserConfig } from "../../manifest/index.ts";
+import type { SignInSection, WebSection } from "../../manifest/sections/web-section.ts";
 import type { Core } from "../context.ts";
 
 const minuteMs = 60_000;

@@ -3,7 +3,7 @@
  * stays longer than an hour without its word.
  */
 import { isAgentBoxError } from "../../base/errors.ts";
-import type { SignInSection } from "../../contract/manifest/web-section.ts";
+import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import type { AccessState, SessionRecord } from "../../ports/access-records.ts";
 import type { PersonClaims, SignInAnswer } from "../../ports/identity.ts";
 import type { Core } from "../context.ts";

@@ -1,6 +1,6 @@
 /** What a repository asks the box to be made of. Images come from outside and past the gate. Pure. */
 import { printable } from "../../base/printable.ts";
-import { layerManifest } from "../../contract/manifest/index.ts";
+import { layerManifest } from "../../manifest/index.ts";
 import { packagedServers } from "../images/packaged-servers.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
 import { resolveMcp } from "../manifest/resolve-mcp.ts";

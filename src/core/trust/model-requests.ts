@@ -1,7 +1,7 @@
 /** What a manifest asks for the agent and its model: places that get what the agent reads, keys, and skills. */
 import { printable } from "../../base/printable.ts";
-import type { ManifestLayer } from "../../contract/manifest/index.ts";
-import { isWithin } from "../../contract/manifest/mount-paths.ts";
+import type { ManifestLayer } from "../../manifest/index.ts";
+import { isWithin } from "../../contract/mount-paths.ts";
 import { type ResolvePlaces, resolveSkills } from "./mount-requests.ts";
 import { resolveProviders } from "../manifest/resolve-model.ts";
 

@@ -2,10 +2,10 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { MountSpec } from "../../contract/box.ts";
-import type { Devcontainer } from "../../contract/manifest/devcontainer.ts";
-import { type ManifestLayer, type Origin, layerManifest } from "../../contract/manifest/index.ts";
+import type { Devcontainer } from "../../manifest/devcontainer/devcontainer.ts";
+import { type ManifestLayer, type Origin, layerManifest } from "../../manifest/index.ts";
 import type { PresetHosts } from "../../contract/network/preset.ts";
-import { forbiddenMountSource, normalizePath } from "../../contract/manifest/mount-paths.ts";
+import { forbiddenMountSource, normalizePath } from "../../contract/mount-paths.ts";
 
 export interface ResolvePlaces {
   /** Lowest first; the defaults are added below them. */

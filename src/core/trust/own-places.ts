@@ -6,8 +6,8 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { BoxSpec } from "../../contract/box.ts";
-import type { Origin } from "../../contract/manifest/index.ts";
-import { isWithin, systemDirs } from "../../contract/manifest/mount-paths.ts";
+import type { Origin } from "../../manifest/index.ts";
+import { isWithin, systemDirs } from "../../contract/mount-paths.ts";
 import type { Core } from "../context.ts";
 import { type ResolvePlaces, resolveMounts, resolveSkills } from "./mount-requests.ts";
 import { trustRequests } from "./trust-requests.ts";

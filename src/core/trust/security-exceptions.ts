@@ -4,9 +4,9 @@ import { printable } from "../../base/printable.ts";
 import type { SecurityException } from "../../contract/box.ts";
 import { describeException } from "../../contract/exception-words.ts";
 import { capabilityName } from "../../contract/grantable.ts";
-import { type ManifestLayer, layerManifest } from "../../contract/manifest/index.ts";
-import { normalizePath } from "../../contract/manifest/mount-paths.ts";
-import type { SecurityExceptionEntry } from "../../contract/manifest/security-section.ts";
+import { type ManifestLayer, layerManifest } from "../../manifest/index.ts";
+import { normalizePath } from "../../contract/mount-paths.ts";
+import type { SecurityExceptionEntry } from "../../manifest/sections/security-section.ts";
 
 export interface ExceptionRequest extends Omit<SecurityException, "reason"> {
   readonly kind: "security_exception";

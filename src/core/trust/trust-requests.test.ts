@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseFlags, parseManifest, parseUserConfig } from "../../contract/manifest/index.ts";
+import { parseFlags, parseManifest, parseUserConfig } from "../../manifest/index.ts";
 import { trustRequests } from "./trust-requests.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
 

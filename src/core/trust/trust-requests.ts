@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
 import { printable } from "../../base/printable.ts";
-import { layerManifest } from "../../contract/manifest/index.ts";
+import { layerManifest } from "../../manifest/index.ts";
 import { type ImageRequest, imageRequests } from "./image-requests.ts";
 import { type ModelRequest, modelRequests, skillsRequests } from "./model-requests.ts";
 import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";

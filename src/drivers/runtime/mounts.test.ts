@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isWithin } from "../../contract/manifest/mount-paths.ts";
+import { isWithin } from "../../contract/mount-paths.ts";
 import { checkSkills, sourceProblem, targetProblem } from "./mounts.ts";
 
 const part = fc.stringMatching(/^[a-z]{1,6}$/);

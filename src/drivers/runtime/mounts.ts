@@ -6,7 +6,7 @@ import { lstat, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { boxPaths, type MountSpec } from "../../contract/box.ts";
-import { hostControlDirs, isWithin, systemDirs } from "../../contract/manifest/mount-paths.ts";
+import { hostControlDirs, isWithin, systemDirs } from "../../contract/mount-paths.ts";
 import type { BoxDirs } from "../../ports/runtime.ts";
 import type { Guarded } from "./guard.ts";
 

@@ -4,7 +4,7 @@
  */
 import { lstat, realpath, stat } from "node:fs/promises";
 import { AgentBoxError } from "../../base/errors.ts";
-import { isWithin } from "../../contract/manifest/mount-paths.ts";
+import { isWithin } from "../../contract/mount-paths.ts";
 import type { SystemLayout } from "./system-layout.ts";
 
 export interface SystemFile {

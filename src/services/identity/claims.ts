@@ -1,7 +1,7 @@
 /** From what a provider says about a person to what is kept of it: bounded, and readable on one line. */
 import { z } from "zod";
 import { printable } from "../../base/printable.ts";
-import type { SignInSection } from "../../contract/manifest/web-section.ts";
+import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import type { PersonClaims } from "../../ports/identity.ts";
 
 const maxGroups = 2_000;

@@ -16,7 +16,7 @@ import {
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { SignInSection } from "../../contract/manifest/web-section.ts";
+import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import type { Identity, PersonClaims, Recheck, SignInAnswer, SignInChecks } from "../../ports/identity.ts";
 import { boundedFetch, checkPlace } from "../connections/index.ts";
 import { personFrom } from "./claims.ts";

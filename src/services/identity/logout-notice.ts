@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { SignInSection } from "../../contract/manifest/web-section.ts";
+import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import type { LogoutNotice } from "../../ports/identity.ts";
 import { type KnownProvider, asSignInError } from "./provider.ts";
 

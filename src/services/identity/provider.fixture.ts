@@ -4,7 +4,7 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Configuration, Provider } from "oidc-provider";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { SignInSection } from "../../contract/manifest/web-section.ts";
+import type { SignInSection } from "../../manifest/sections/web-section.ts";
 
 export const teamClientId = "agentbox-team";
 export const teamClientSecret = "the team's own: 100% secret";

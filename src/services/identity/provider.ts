@@ -15,7 +15,7 @@ import {
 } from "openid-client";
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
-import type { SignInSection } from "../../contract/manifest/web-section.ts";
+import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import { type BoundedFetch, checkPlace, failureOf, requestTimeoutMs } from "../connections/index.ts";
 
 export interface KnownProvider {

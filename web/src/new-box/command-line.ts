@@ -1,5 +1,5 @@
 /** The form as the command that does the same. */
-import { inlineToml, tomlKey } from "../../../src/contract/manifest/toml-text.ts";
+import { inlineToml, tomlKey } from "../../../src/manifest/toml/toml-text.ts";
 import { type Draft, type Values, valueAt, withValue } from "./draft.ts";
 import { shellLine } from "./shell-quote.ts";
 

@@ -1,6 +1,6 @@
 /** One renderer for every field there is. Nothing here knows an agent or a section by name. */
 import { useContext, useId } from "react";
-import { type Path, formatPath } from "../../../src/contract/manifest/path.ts";
+import { type Path, formatPath } from "../../../src/manifest/path.ts";
 import { Field, Select, TextArea, TextInput } from "../parts/field.tsx";
 import { ListInput, RecordInput } from "./row-inputs.tsx";
 import { ProblemsContext, fieldId } from "./form-context.ts";

@@ -1,5 +1,5 @@
 import { createContext } from "react";
-import { type Path, formatPath } from "../../../src/contract/manifest/path.ts";
+import { type Path, formatPath } from "../../../src/manifest/path.ts";
 
 /** What the daemon said about each place of the form, by its path. */
 export type Problems = ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-import { sectionsToml } from "../../../src/contract/manifest/toml-text.ts";
+import { sectionsToml } from "../../../src/manifest/toml/toml-text.ts";
 import type { Values } from "./draft.ts";
 import type { Schema } from "./schema-fields.ts";
 

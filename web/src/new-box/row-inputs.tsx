@@ -1,6 +1,6 @@
 /** Lists and entries with names: rows that come and go. */
 import { useContext, useState } from "react";
-import { formatPath } from "../../../src/contract/manifest/path.ts";
+import { formatPath } from "../../../src/manifest/path.ts";
 import { Button, IconButton } from "../parts/button.tsx";
 import { TextInput } from "../parts/field.tsx";
 import { FieldInput, type FieldInputProps, LeafControl } from "./field-input.tsx";

@@ -2,8 +2,8 @@
  * JSON Schema → what a form shows. One reading for every schema there is: the manifest's, and the options of any
  * agent, whoever wrote it.
  */
-import { type Path, formatPath } from "../../../src/contract/manifest/path.ts";
-import type { SchemaNode } from "../../../src/contract/manifest/json-schema.ts";
+import { type Path, formatPath } from "../../../src/manifest/path.ts";
+import type { SchemaNode } from "../../../src/manifest/json-schema.ts";
 
 export interface Schema extends Omit<SchemaNode, "properties" | "items" | "anyOf" | "additionalProperties"> {
   readonly maxLength?: number;

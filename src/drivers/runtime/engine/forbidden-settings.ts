@@ -4,7 +4,7 @@
  */
 import { boxPaths } from "../../../contract/box.ts";
 import { isOwnerMap } from "../owner-maps.ts";
-import { isWithin } from "../../../contract/manifest/mount-paths.ts";
+import { isWithin } from "../../../contract/mount-paths.ts";
 import type { ContainerBody, ContainerHostConfig } from "./container-config.ts";
 
 /** What was granted by name and with a reason. */

@@ -5,7 +5,7 @@
 import { closeSync, constants, fchownSync, mkdirSync, openSync, statSync } from "node:fs";
 import { AgentBoxError, messageOf, systemCode } from "../../../base/errors.ts";
 import { type BoxOwner, boxPaths, type MountSpec } from "../../../contract/box.ts";
-import { isWithin } from "../../../contract/manifest/mount-paths.ts";
+import { isWithin } from "../../../contract/mount-paths.ts";
 import type { EngineFacts } from "../../../host/engine/facts.ts";
 import type { RuntimeBox } from "../../../ports/runtime.ts";
 

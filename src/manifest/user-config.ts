@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { PushSection } from "./sections/push-section.ts";
+import { Duration } from "./sections/scalars.ts";
+import { manifestSections } from "./schema.ts";
+import { TrustSection } from "./sections/trust-section.ts";
+import { WebSection } from "./sections/web-section.ts";
+
+const LimitsSection = z
+  .strictObject({ max_ttl: Duration.optional().describe("Longest time to live that any box may ask for.") })
+  .describe("What no manifest may exceed. User config only.");
+
+export const userConfigSections = {
+  agent: manifestSections.agent,
+  model: manifestSections.model,
+  budget: manifestSections.budget,
+  mcp: manifestSections.mcp,
+  workspace: manifestSections.workspace,
+  runtime: manifestSections.runtime,
+  resources: manifestSections.resources,
+  lifecycle: manifestSections.lifecycle,
+  network: manifestSections.network,
+  secrets: manifestSections.secrets,
+  limits: LimitsSection,
+  push: PushSection,
+  trust: TrustSection,
+  web: WebSection,
+} as const;
+
+/** `config.toml` in AGENTBOX_HOME: a person's own defaults, and what no manifest may exceed. */
+export const UserConfig = z
+  .strictObject({
+    agent: userConfigSections.agent.optional(),
+    model: userConfigSections.model.optional(),
+    budget: userConfigSections.budget.optional(),
+    mcp: userConfigSections.mcp.optional(),
+    workspace: userConfigSections.workspace.optional(),
+    runtime: userConfigSections.runtime.optional(),
+    resources: userConfigSections.resources.optional(),
+    lifecycle: userConfigSections.lifecycle.optional(),
+    network: userConfigSections.network.optional(),
+    secrets: userConfigSections.secrets.optional(),
+    limits: userConfigSections.limits.optional(),
+    push: userConfigSections.push.optional(),
+    trust: userConfigSections.trust.optional(),
+    web: userConfigSections.web.optional(),
+  })
+  .describe("A person's own defaults, and what no manifest may exceed.");
+export type UserConfig = z.infer<typeof UserConfig>;
+
+/** The host policy, `/etc/agentbox/policy.toml`: what the owner of the machine sets for everybody on it. */
+export const HostPolicy = z
+  .strictObject({ network: manifestSections.network.optional() })
+  .describe("What the owner of the machine sets for everybody on it.");
