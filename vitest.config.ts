@@ -7,47 +7,26 @@ const withPrograms = ["src/services/{merge,review,tool-store,workspace}/**/*.tes
 const oneAtATime = { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false };
 
 /** Tests that start an engine themselves. */
-const withEngines = [
-  "test/conformance/{engine,engine-over-ssh,gvisor}.test.ts",
-  "test/e2e/{doctor-fix,engine-faults,engine-kinds,engine-restart,exported-boxes,image-boxes,images}.test.ts",
-  "test/security/threat-{02-containers,32-containers,33-known-escapes}.test.ts",
-];
+const withEngines = ["test/**/*.engine.test.ts"];
 
 /** Tests with a real browser. */
-const inBrowser = ["test/web/**/*.test.ts", "test/security/threat-{38-web-terminal,39-markup}.test.ts"];
+const inBrowser = ["test/web/**/*.test.ts", "test/**/*.web.test.ts"];
 
 /** What a container cannot change: tests that have no box, look only at the host, or expect the embedded runtime. */
-const notInContainers = [
-  "test/security/found-{disguised-paths,foreign-orders,half-open,harmful-test,ignored-source,shared-yes,hidden-request,revoked-connections,server-answers}.test.ts",
-  "test/security/threat-{16-local-api,24-host-executed,27-model-settings,40-changed-after-review,44-chained-log}.test.ts",
-  "test/security/threat-{32-in-box-probe,38-terminal-parser}.test.ts",
-  "test/e2e/vault-keyring.test.ts",
-  ...withEngines,
-  ...inBrowser,
-  "test/security/threat-{16-dashboard,16-seen-links,16-token-scopes,17-19-dashboard,20-guests,20-persons,21-previews,23-dashboard-files,41-sign-in}.test.ts",
-];
+const onTheHost = ["test/**/*.host.test.ts"];
 
 /** What depends on what a box is made of: its boundary, its way to the gate, and what of a secret is found in it. */
-const ofTheRuntime = [
-  "test/security/threat-{01,03,09,11,20,22,23,25,30,31,35,36}-*.test.ts",
-  "test/security/threat-{12-no-interception,14-control-credentials,28-own-box}.test.ts",
-  "test/security/found-{check-asks-model,mounted-owner}.test.ts",
-  "test/e2e/{boot,box,held-secrets,vault-programs}.test.ts",
-];
+const ofTheRuntime = ["test/{security,e2e}/**/*.runtime.test.ts"];
 
 /** All suites of the box, the gate and the vault. What the gate decides on the host is the same for every runtime. */
-const whole = [
-  "test/security/**/*.test.ts",
-  "test/e2e/{network,vault}-*.test.ts",
-  "test/e2e/{boot,box,held-secrets,persistence}.test.ts",
-];
+const whole = ["test/{security,e2e}/**/*.test.ts"];
 
 /** Once more with every box in a container: what depends on that, or all of it with AGENTBOX_TEST_WHOLE=1. */
 const inContainers = ["docker", "podman", "gvisor"].map((runtime) => ({
   test: {
     name: runtime,
     include: process.env["AGENTBOX_TEST_WHOLE"] ? whole : ofTheRuntime,
-    exclude: [...configDefaults.exclude, ...notInContainers],
+    exclude: [...configDefaults.exclude, ...onTheHost, ...withEngines, ...inBrowser],
     globalSetup: ["test/support/global-setup.ts"],
     env: { AGENTBOX_TEST_RUNTIME: runtime },
     ...oneAtATime,
