@@ -103,7 +103,7 @@ describeUnless(noBrowser)("the fleet", () => {
     await makeFleet(daemon);
     await using view = await signedInPage(browser, daemon);
     const { page } = view;
-    await page.getByRole("heading", { name: "Waiting for you: 2" }).waitFor();
+    await page.getByRole("heading", { name: "Needs you: 2" }).waitFor();
     const answer = page.getByRole("link", { name: "Answer: team-web" });
     expect(await answer.getAttribute("href")).toBe("/box/team-web/terminal");
     expect(await page.getByRole("link", { name: "Review: solo" }).getAttribute("href")).toBe(

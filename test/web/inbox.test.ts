@@ -52,7 +52,7 @@ describeUnless(noBrowser)("the inbox", () => {
         const { daemon } = ground;
         await using view = await openInbox();
         const { page } = view;
-        await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+        await page.getByRole("heading", { name: "Nothing needs you" }).waitFor();
         const running = curl("http://ask.test/first");
         const card = cards(page, "ask.test");
         await card.getByText(/^Let the box asking (reach|GET) ask\.test/).waitFor();
@@ -143,7 +143,7 @@ describeUnless(noBrowser)("the inbox", () => {
         );
         await using view = await openInbox();
         const { page } = view;
-        const item = page.getByRole("list", { name: "Boxes that wait" }).getByRole("listitem");
+        const item = page.getByRole("list", { name: "Boxes that need you" }).getByRole("listitem");
         await item.getByText("Its budget is used up.").waitFor();
         await item.getByRole("link", { name: "Raise the budget" }).click();
         await page.getByRole("heading", { name: "poor", level: 1 }).waitFor();

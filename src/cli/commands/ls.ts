@@ -1,5 +1,6 @@
 import { printable } from "../../base/printable.ts";
 import type { BoxSummary } from "../../contract/api/schemas.ts";
+import { needsOf } from "../../contract/needs.ts";
 import type { RunCommand } from "../command.ts";
 import { type Style, widthOf } from "../render/style.ts";
 import { age, renderTable, shorten, tilde } from "../render/table.ts";
@@ -8,15 +9,12 @@ export const run: RunCommand = async ({ screen, connect, env }) => {
   const boxes = [...(await (await connect()).listBoxes())].sort((a, b) => (a.name < b.name ? -1 : 1));
   if (screen.isJson) screen.printJson({ boxes });
   else if (boxes.length === 0) screen.print("No boxes yet. Make one with: agentbox run shell");
-  else
-    screen.print(
-      renderBoxes(boxes, {
-        nowMs: Date.now(),
-        home: env.userHome,
-        style: screen.style,
-        width: screen.size.cols,
-      }),
-    );
+  else {
+    const { style, size } = screen;
+    screen.print(renderBoxes(boxes, { nowMs: Date.now(), home: env.userHome, style, width: size.cols }));
+    const { length: needs } = needsOf(boxes);
+    if (needs > 0) screen.print(`\nNeeds you: ${needs}. See: agentbox inbox`);
+  }
   return 0;
 };
 

@@ -19,6 +19,7 @@ const box: BoxSummary = {
   createdAtMs: 0,
   sinceMs: 0,
   restarts: 0,
+  needs: [],
 };
 
 it("writes ages with one unit", () => {

@@ -90,6 +90,16 @@ const lookCommands: readonly CommandSpec[] = [
     takes: [0, 0],
   },
   {
+    ...boxCommand(
+      "inbox",
+      "List what boxes need you for, with the command for each.",
+      () => import("../commands/inbox.ts"),
+    ),
+    usage: "inbox",
+    examples: ["agentbox inbox", "agentbox inbox --json"],
+    takes: [0, 0],
+  },
+  {
     ...boxCommand("inspect", "Show everything about a box.", () => import("../commands/inspect.ts")),
     takes: [1, 1],
     usage: "inspect BOX",

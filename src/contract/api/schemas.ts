@@ -9,6 +9,7 @@ import { MergeMode } from "../review/merge.ts";
 import { HostSummary } from "../network/egress.ts";
 import { NetworkPolicy } from "../network/policy.ts";
 import { InstalledTool } from "../tool.ts";
+import { Need } from "./need.ts";
 import { ExecOp, Health, ServiceStatus, SessionStatus, StreamOutput } from "../link/messages.ts";
 
 export const ErrorAnswer = z.object({
@@ -238,6 +239,7 @@ export const BoxSummary = z.object({
   memory: z.array(z.number()).optional().describe("Bytes, the newest last."),
   person: z.string().optional().describe("Whose it is, where several people use this host."),
   role: z.enum(["look", "work", "own"]).optional().describe("What you may do with it."),
+  needs: z.array(Need).describe("What it needs a person for: open questions, and what its state asks for."),
 });
 export type BoxSummary = z.infer<typeof BoxSummary>;
 

@@ -159,10 +159,20 @@ export class Budgets {
     };
   }
 
+  async isExhausted(box: Box): Promise<boolean> {
+    const atMs = this.#core.ports.clock.nowMs();
+    const limits = await limitsOf(box, (one) => this.#core.ports.store.findBox(one), atMs);
+    return (await this.#exhausted(box, limits)).length > 0;
+  }
+
   /** Limits that a request of the box was refused for, or that are used up. */
   async exhaustedLimits(name: string): Promise<readonly HeldLimit[]> {
-    await this.#notices.ready();
     const { box, limits } = await this.#limitsNow(name);
+    return this.#exhausted(box, limits);
+  }
+
+  async #exhausted(box: Box, limits: readonly HeldLimit[]): Promise<readonly HeldLimit[]> {
+    await this.#notices.ready();
     const found: HeldLimit[] = [];
     for (const held of limits) {
       if (this.#isExhausted(box, held, await this.#ledger.totals(held.meter))) found.push(held);

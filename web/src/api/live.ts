@@ -66,7 +66,17 @@ function staleKeys({ type, box }: Pick<BoxEvent, "type" | "box">): readonly (rea
   const [noun = ""] = type.split(".");
   const keys: string[][] = [];
   if (box !== undefined) keys.push(["box", box]);
-  const changesList = ["box", "boot", "agent", "session", "checkpoint", "work", "budget", "review"];
+  const changesList = [
+    "box",
+    "boot",
+    "agent",
+    "session",
+    "checkpoint",
+    "work",
+    "budget",
+    "review",
+    "approval",
+  ];
   if (changesList.includes(noun)) keys.push(["boxes"]);
   if (noun === "approval" || type === "box.removed") keys.push(["approvals"]);
   if (noun === "secret" || noun === "vault") keys.push(["vault"]);

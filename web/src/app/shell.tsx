@@ -1,13 +1,11 @@
 /** The frame of every page: navigation, what waits for the person, and whether what is shown is true. */
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Scope } from "../../../src/contract/access/scope-names.ts";
 import { useConnection } from "../api/live.ts";
 import { useMay, useMe } from "../api/me.ts";
-import { approvalsQuery, boxesQuery } from "../api/queries.ts";
+import { useNeeds } from "../inbox/needs.tsx";
 import { Notices } from "../notices/notices.tsx";
-import { boxWord } from "../parts/badge.tsx";
 import { IconButton } from "../parts/button.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { Kbd } from "../parts/note.tsx";
@@ -43,14 +41,7 @@ export const places: readonly Place[] = [
   { to: "/settings", label: "Settings", icon: "settings" },
 ];
 
-/** What a person has to do something about. */
-function useWaiting(): number {
-  const approvals = useQuery(approvalsQuery).data?.length ?? 0;
-  const boxes = useQuery(boxesQuery).data ?? [];
-  return approvals + boxes.filter((box) => boxWord(box) === "waiting for you").length;
-}
-
-function PlaceLink({ place, waiting, onGo }: { place: Place; waiting: number; onGo: () => void }) {
+function PlaceLink({ place, needs, onGo }: { place: Place; needs: number; onGo: () => void }) {
   return (
     <Link
       to={place.to}
@@ -61,9 +52,9 @@ function PlaceLink({ place, waiting, onGo }: { place: Place; waiting: number; on
     >
       <Icon name={place.icon} />
       <span>{place.label}</span>
-      {place.to === "/inbox" && waiting > 0 ? (
-        <span className="app-count" aria-label={`${waiting} waiting`}>
-          {waiting}
+      {place.to === "/inbox" && needs > 0 ? (
+        <span className="app-count" aria-label={`${needs} for you`}>
+          {needs}
         </span>
       ) : null}
     </Link>
@@ -71,7 +62,7 @@ function PlaceLink({ place, waiting, onGo }: { place: Place; waiting: number; on
 }
 
 function Navigation({ onGo }: { onGo: () => void }) {
-  const waiting = useWaiting();
+  const { length: needs } = useNeeds().needs;
   const me = useMe();
   // The vault is the host's, whatever scopes a member has.
   const maySecrets = useMay("secrets") && me?.isAdmin === true;
@@ -84,7 +75,7 @@ function Navigation({ onGo }: { onGo: () => void }) {
       {places
         .filter(({ needs }) => needs === undefined || allowed[needs])
         .map((place) => (
-          <PlaceLink key={place.to} place={place} waiting={waiting} onGo={onGo} />
+          <PlaceLink key={place.to} place={place} needs={needs} onGo={onGo} />
         ))}
     </nav>
   );

@@ -1,33 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import type { Box } from "../../../src/contract/box.ts";
 import { approvalsQuery } from "../api/queries.ts";
+import { NeedLink, useNeeds } from "../inbox/needs.tsx";
 import { Question } from "../inbox/question.tsx";
 import { useReading } from "../inbox/reading.ts";
-import { useWaitingBoxes } from "../inbox/use-waiting-boxes.ts";
 import { Panel } from "./panel.tsx";
 
-/** Nothing at all when nothing waits. */
+/** Shown only when the box needs somebody. Failures and budgets are met on this page itself, so they have no link. */
 export function NeedsYou({ box: { name } }: { box: Box }) {
   const questions = (useQuery(approvalsQuery).data ?? []).filter(({ box }) => box === name);
-  const waiting = useWaitingBoxes().waiting.filter(({ box }) => box.name === name);
+  const states = useNeeds().needs.filter(({ box, kind }) => box.name === name && kind !== "question");
   const isRead = useReading(questions);
-  if (questions.length === 0 && waiting.length === 0) return null;
+  if (questions.length === 0 && states.length === 0) return null;
   return (
     <Panel title="Needs you" className="box-needs">
-      {waiting.map(({ kind, sentence }) => (
-        <p key={kind} className="parts-row">
-          <strong>{sentence}</strong>
-          {kind === "review" ? (
-            <Link to="/box/$name/review" params={{ name }}>
-              Review it
-            </Link>
-          ) : null}
-          {kind === "answer" || kind === "stuck" ? (
-            <Link to="/box/$name/terminal" params={{ name }}>
-              Open its terminal
-            </Link>
-          ) : null}
+      {states.map((need) => (
+        <p key={need.kind} className="parts-row">
+          <strong>{need.sentence}</strong>
+          {need.kind === "failed" || need.kind === "budget" ? null : <NeedLink need={need} />}
         </p>
       ))}
       {questions.map((approval) => (

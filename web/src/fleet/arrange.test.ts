@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
 import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
-import type { Approval } from "../../../src/contract/network/egress.ts";
 import { arrange, countStates, everything, groupOf, linesOf } from "./arrange.ts";
-import { needsOf } from "./needs.ts";
 
 const box = (name: string, more: Partial<BoxSummary> = {}): BoxSummary => ({
   name,
@@ -12,6 +10,7 @@ const box = (name: string, more: Partial<BoxSummary> = {}): BoxSummary => ({
   createdAtMs: 1,
   sinceMs: 1,
   restarts: 0,
+  needs: [],
   ...more,
 });
 
@@ -71,23 +70,4 @@ it("counts states", () => {
     "waiting for you": 1,
     done: 1,
   });
-});
-
-it("says what each box needs: questions, then trouble, then finished work", () => {
-  const approval = (name: string) => ({ box: name, sentence: "Connect to example.test?" }) as Approval;
-  const needs = needsOf(
-    [...fleet, box("lost", { phase: "running", agentState: "stuck" }), box("broken", { phase: "failed" })],
-    [approval("team-app-backend"), approval("team-app-backend")],
-    1_000,
-  );
-  expect(needs.map((need) => [need.box.name, need.to])).toEqual([
-    ["team-app-backend", "/inbox"],
-    ["team-web", "/box/$name/terminal"],
-    ["lost", "/box/$name/terminal"],
-    ["broken", "/box/$name"],
-    ["solo", "/box/$name/review"],
-  ]);
-  // What failed long ago is history.
-  expect(needsOf([box("broken", { phase: "failed" })], [], 1e9)).toEqual([]);
-  expect(needs.at(0)?.what).toBe("Connect to example.test? and 1 more");
 });

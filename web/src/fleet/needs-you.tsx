@@ -1,17 +1,13 @@
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { type BoxNeed, NeedBadge, NeedLink } from "../inbox/needs.tsx";
 import { Ago } from "../parts/amount.tsx";
-import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Icon } from "../parts/icon.tsx";
 import { Visible } from "../parts/visible.tsx";
-import type { Need } from "./needs.ts";
 
 const atFirst = 4;
-const words = { warn: "asks", bad: "trouble", good: "done" } as const;
 
-/** The first thing on the page: what a person has to do something about. Always there, so that nothing jumps. */
-export function NeedsYou({ needs }: { needs: readonly Need[] }) {
+/** The first thing on the page. Always there, so that nothing moves when the first need comes. */
+export function NeedsYou({ needs }: { needs: readonly BoxNeed[] }) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? needs.slice(0, 50) : needs.slice(0, atFirst);
   return (
@@ -20,33 +16,25 @@ export function NeedsYou({ needs }: { needs: readonly Need[] }) {
       aria-labelledby="fleet-needs"
     >
       <h2 id="fleet-needs" aria-live="polite">
-        {needs.length === 0 ? "Nothing is waiting for you" : `Waiting for you: ${needs.length}`}
+        {needs.length === 0 ? "Nothing needs you" : `Needs you: ${needs.length}`}
       </h2>
       {shown.length === 0 ? null : (
         <ul className="fleet-needs-list">
-          {shown.map(({ box, what, action, to, tone }) => (
-            <li key={box.name} className="fleet-need">
+          {shown.map((need) => (
+            <li key={`${need.box.name} ${need.approval ?? need.kind}`} className="fleet-need">
               <div className="fleet-need-text">
                 <span className="parts-row">
-                  <Badge tone={tone}>{words[tone]}</Badge>
-                  <strong>{box.name}</strong>
+                  <NeedBadge kind={need.kind} />
+                  <strong>{need.box.name}</strong>
                   <span className="quiet small">
-                    <Ago atMs={box.sinceMs} />
+                    <Ago atMs={need.sinceMs} />
                   </span>
                 </span>
                 <span className="fleet-need-what">
-                  <Visible text={what} />
+                  <Visible text={need.sentence} />
                 </span>
               </div>
-              <Link
-                className="parts-button"
-                to={to}
-                params={{ name: box.name }}
-                aria-label={`${action}: ${box.name}`}
-              >
-                <span className="fleet-need-action">{action}</span>
-                <Icon name="chevron" />
-              </Link>
+              <NeedLink need={need} />
             </li>
           ))}
         </ul>

@@ -1,9 +1,9 @@
-/** What the page knows: boxes and questions, what of them is shown, where the keyboard is and what is selected. */
+/** What the page knows: boxes and what they need, what of them is shown, where the keyboard is and what is selected. */
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useDeferredValue, useMemo, useState } from "react";
-import { approvalsQuery, boxesQuery } from "../api/queries.ts";
+import { boxesQuery } from "../api/queries.ts";
 import { arrange, countStates } from "./arrange.ts";
-import { needsOf } from "./needs.ts";
+import { useNeeds } from "../inbox/needs.tsx";
 import { useChoices } from "./use-choices.ts";
 
 /** Events tell what happens in boxes; what they use of the host changes without one. */
@@ -14,21 +14,29 @@ const unique = (values: readonly (string | undefined)[]): string[] =>
 
 export function useFleet() {
   const list = useQuery({ ...boxesQuery, refetchInterval: samplesEveryMs });
-  const questions = useQuery(approvalsQuery);
-  const approvals = questions.data;
+  const { needs } = useNeeds();
   const [choices, choose] = useChoices();
   const boxes = useMemo(() => list.data ?? [], [list.data]);
   // Typing stays quick while the list follows.
   const wish = useDeferredValue(choices);
   const groups = useMemo(() => arrange(boxes, wish), [boxes, wish]);
   const shown = useMemo(() => groups.flatMap((group) => group.boxes), [groups]);
-  const needs = useMemo(() => needsOf(boxes, approvals ?? [], Date.now()), [boxes, approvals]);
   const counts = useMemo(() => countStates(boxes), [boxes]);
   const agents = useMemo(() => unique(boxes.map(({ agent }) => agent)), [boxes]);
   const projects = useMemo(() => unique(boxes.map(({ projectDir }) => projectDir)), [boxes]);
-  // Both, because a question that comes later would push the whole list down.
-  const isPending = list.isPending || questions.isPending;
-  return { list, isPending, boxes, groups, shown, needs, counts, agents, projects, choices, choose };
+  return {
+    list,
+    isPending: list.isPending,
+    boxes,
+    groups,
+    shown,
+    needs,
+    counts,
+    agents,
+    projects,
+    choices,
+    choose,
+  };
 }
 
 /** The box the keyboard is at, and those that are marked. Boxes that are gone are neither. */

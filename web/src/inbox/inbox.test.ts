@@ -1,57 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
 import { answerOf, closedText, durationLabel, meaningOf } from "./answer-words.ts";
 import { Reading, readingMs } from "./reading.ts";
-import { waitingBoxes } from "./waiting.ts";
-
-const box = (name: string, more: Partial<BoxSummary> & { changedFiles?: number }): BoxSummary => ({
-  name,
-  phase: "running",
-  agent: "claude",
-  runtime: "bubblewrap",
-  createdAtMs: 0,
-  sinceMs: 0,
-  restarts: 0,
-  ...more,
-});
-
-describe("boxes that wait for a person", () => {
-  it("come with the most urgent first, then with who has waited longest", () => {
-    const waiting = waitingBoxes([
-      box("to-review", { phase: "stopped", verdict: "done", changedFiles: 2 }),
-      box("asks-later", { agentState: "waiting", sinceMs: 5 }),
-      box("works", { agentState: "working" }),
-      box("asks", { agentState: "waiting", sinceMs: 3 }),
-      box("broke", { phase: "stopped", verdict: "failed" }),
-      box("poor", { phase: "stopped", verdict: "out_of_budget" }),
-      box("stuck", { agentState: "stuck" }),
-      box("ran-a-command", { phase: "stopped", reason: "finished", changedFiles: 1, sinceMs: 9 }),
-    ]);
-    expect(waiting.map(({ box: { name }, kind }) => [name, kind])).toEqual([
-      ["asks", "answer"],
-      ["asks-later", "answer"],
-      ["poor", "budget"],
-      ["stuck", "stuck"],
-      ["broke", "failed"],
-      ["to-review", "review"],
-      ["ran-a-command", "review"],
-    ]);
-  });
-
-  it("have one that is paused only when its budget is the reason", () => {
-    const boxes = [box("poor", { phase: "paused" }), box("rich", { phase: "paused" })];
-    expect(waitingBoxes(boxes, new Set(["poor"])).map(({ box: { name }, kind }) => [name, kind])).toEqual([
-      ["poor", "budget"],
-    ]);
-  });
-
-  it.each([
-    ["is done without a change", { phase: "stopped", verdict: "done", changedFiles: 0 }],
-    ["was interrupted by a person", { phase: "stopped", verdict: "interrupted" }],
-    ["waits, but is paused", { phase: "paused", agentState: "waiting" }],
-    ["only runs commands", {}],
-  ] as const)("leave out one that %s", (_, more) => expect(waitingBoxes([box("a-box", more)])).toEqual([]));
-});
 
 describe("an answer", () => {
   const approval = {

@@ -12,18 +12,19 @@ import { StateBadge } from "../parts/badge.tsx";
 import { visible } from "../parts/visible-text.ts";
 import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
 import { type Scope, closedText, defaultDurationMs } from "./answer-words.ts";
+import { type BoxNeed, NeedLink, useNeeds } from "./needs.tsx";
 import { DurationSelect, Question, useAnswer } from "./question.tsx";
 import { useReading } from "./reading.ts";
-import { useWaitingBoxes } from "./use-waiting-boxes.ts";
-import type { WaitingBox, WaitingKind } from "./waiting.ts";
 
 export function InboxPage() {
   const approvals = useQuery(approvalsQuery);
-  const { waiting, isPending } = useWaitingBoxes();
+  const { needs, isPending } = useNeeds();
+  // Questions are shown with all that a yes would allow, which the list of boxes does not have.
+  const states = needs.filter(({ kind }) => kind !== "question");
   const [ttlMs, setTtlMs] = useState<number>(defaultDurationMs);
   const questions = approvals.data ?? [];
   const isLoading = approvals.isPending || isPending;
-  const isEmpty = !isLoading && questions.length + waiting.length === 0;
+  const isEmpty = !isLoading && questions.length + states.length === 0;
   return (
     <div className="inbox">
       <PageHeader title="Inbox" actions={<DurationSelect ttlMs={ttlMs} onChange={setTtlMs} />}>
@@ -36,15 +37,15 @@ export function InboxPage() {
       <ClosedNote />
       {isLoading ? <Skeleton height={200} /> : null}
       {isEmpty ? (
-        <Empty title="Nothing waits for you">
+        <Empty title="Nothing needs you">
           <p className="quiet">Questions of boxes and finished work appear here by themselves.</p>
         </Empty>
       ) : null}
       <Questions questions={questions} ttlMs={ttlMs} />
-      {waiting.length === 0 ? null : (
-        <ul className="inbox-list" aria-label="Boxes that wait">
-          {waiting.map((one) => (
-            <WaitingItem key={one.box.name} waiting={one} />
+      {states.length === 0 ? null : (
+        <ul className="inbox-list" aria-label="Boxes that need you">
+          {states.map((need) => (
+            <StateItem key={need.box.name} need={need} />
           ))}
         </ul>
       )}
@@ -122,16 +123,8 @@ function ClosedNote() {
   );
 }
 
-const links: Readonly<Record<WaitingKind, readonly [string, string]>> = {
-  answer: ["/box/$name/terminal", "Open its terminal"],
-  stuck: ["/box/$name/terminal", "Open its terminal"],
-  budget: ["/box/$name", "Raise the budget"],
-  failed: ["/box/$name", "See why"],
-  review: ["/box/$name/review", "Review it"],
-};
-
-function WaitingItem({ waiting: { kind, box, sentence, sinceMs } }: { waiting: WaitingBox }) {
-  const [to, label] = links[kind];
+function StateItem({ need }: { need: BoxNeed }) {
+  const { box, sentence, sinceMs } = need;
   return (
     <li className="parts-card parts-row">
       <StateBadge box={box} />
@@ -144,9 +137,7 @@ function WaitingItem({ waiting: { kind, box, sentence, sinceMs } }: { waiting: W
       <span className="quiet small">
         <Ago atMs={sinceMs} />
       </span>
-      <Link className="parts-button" to={to as "/box/$name"} params={{ name: box.name }}>
-        {label}
-      </Link>
+      <NeedLink need={need} />
     </li>
   );
 }

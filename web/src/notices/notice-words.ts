@@ -54,8 +54,8 @@ export function noticeOf({ id, type, box, data }: BoxEvent): Notice | undefined 
   return undefined;
 }
 
-/** `(3) AgentBox`: how much waits, where the title is all that shows. */
-export const titleWith = (title: string, waiting: number): string => {
+/** `(3) AgentBox`: how much needs the person, where the title is all that shows. */
+export const titleWith = (title: string, needs: number): string => {
   const plain = title.replace(/^\(\d+\+?\) /, "");
-  return waiting === 0 ? plain : `(${waiting > 99 ? "99+" : waiting}) ${plain}`;
+  return needs === 0 ? plain : `(${needs > 99 ? "99+" : needs}) ${plain}`;
 };

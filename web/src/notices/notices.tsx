@@ -1,10 +1,8 @@
 /** Tells a person who looks elsewhere that a box needs them or is done, once for each change; and how much waits. */
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useLiveEvents } from "../api/live.ts";
-import { approvalsQuery, boxesQuery } from "../api/queries.ts";
-import { boxWord } from "../parts/badge.tsx";
+import { useNeeds } from "../inbox/needs.tsx";
 import { noticeChoice } from "./choice.ts";
 import { type Notice, noticeOf, titleWith } from "./notice-words.ts";
 import { sayOnce } from "./said.ts";
@@ -39,12 +37,10 @@ function show({ key, title, body }: Notice, go: () => void): void {
 
 /** Pages set their own titles; the number goes in front of whatever is there. */
 function useTitle(): void {
-  const approvals = useQuery(approvalsQuery).data?.length ?? 0;
-  const boxes = useQuery(boxesQuery).data ?? [];
-  const waiting = approvals + boxes.filter((box) => boxWord(box) === "waiting for you").length;
+  const { length: needs } = useNeeds().needs;
   useEffect(() => {
     const put = () => {
-      const wanted = titleWith(document.title, waiting);
+      const wanted = titleWith(document.title, needs);
       if (document.title !== wanted) document.title = wanted;
     };
     put();
@@ -53,5 +49,5 @@ function useTitle(): void {
     const watching = new MutationObserver(put);
     watching.observe(title, { childList: true });
     return () => watching.disconnect();
-  }, [waiting]);
+  }, [needs]);
 }

@@ -10,6 +10,7 @@ const box = (name: string, agent: string, createdAtMs = 1): BoxSummary => ({
   createdAtMs,
   sinceMs: 1,
   restarts: 0,
+  needs: [],
 });
 
 it("finds boxes that run together, the newest race first", () => {

@@ -1,0 +1,56 @@
+import type { BoxSummary } from "../../contract/api/schemas.ts";
+import type { Need } from "../../contract/needs.ts";
+import type { Approval } from "../../contract/network/egress.ts";
+
+/** What failed before that is history: it is shown in the list, and nobody waits for it. */
+const freshMs = 24 * 3_600_000;
+
+export interface NeedFacts {
+  readonly approvals: readonly Approval[];
+  /** Whether a budget of the box is used up, which is why it is paused. */
+  readonly isOutOfBudget: boolean;
+  readonly nowMs: number;
+}
+
+/** What a box needs a person for; pure. */
+export function decideNeeds(box: Omit<BoxSummary, "needs">, facts: NeedFacts): Need[] {
+  const questions = facts.approvals
+    .filter((approval) => approval.box === box.name)
+    .map(
+      ({ id, sentence, askedAtMs }): Need => ({
+        kind: "question",
+        sentence,
+        sinceMs: askedAtMs,
+        approval: id,
+      }),
+    );
+  const state = needOfState(box, facts);
+  return state === undefined ? questions : [...questions, { ...state, sinceMs: box.sinceMs }];
+}
+
+function needOfState(
+  { phase, reason, agentState, verdict, changedFiles = 0, sinceMs }: Omit<BoxSummary, "needs">,
+  { isOutOfBudget, nowMs }: NeedFacts,
+): Pick<Need, "kind" | "sentence"> | undefined {
+  if (phase === "paused" && isOutOfBudget)
+    return { kind: "budget", sentence: "Its budget is used up, so it is paused until you raise it." };
+  if (phase === "running" && agentState === "waiting")
+    return { kind: "answer", sentence: "The agent waits for your answer." };
+  if (phase === "running" && agentState === "stuck")
+    return { kind: "stuck", sentence: "Nothing has happened for a long time, though it should be working." };
+  if (verdict === "out_of_budget") return { kind: "budget", sentence: "Its budget is used up." };
+  const isFresh = nowMs - sinceMs < freshMs;
+  if (phase === "failed") return isFresh ? { kind: "failed", sentence: "The box failed." } : undefined;
+  if (verdict !== undefined && verdict !== "done" && verdict !== "interrupted")
+    return isFresh
+      ? { kind: "failed", sentence: `The agent ended: ${verdict.replaceAll("_", " ")}.` }
+      : undefined;
+  const isDone =
+    verdict === "done" || agentState === "done" || (phase === "stopped" && reason === "finished");
+  if (changedFiles > 0 && isDone)
+    return {
+      kind: "review",
+      sentence: `It is done: ${changedFiles} changed ${changedFiles === 1 ? "file waits" : "files wait"} for your review.`,
+    };
+  return undefined;
+}
