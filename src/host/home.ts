@@ -26,6 +26,12 @@ export interface HomeOwner {
   readonly uid: number;
 }
 
+export interface HomeUser {
+  readonly uid: number;
+  /** Who called sudo. */
+  readonly sudoUid: number | undefined;
+}
+
 /** What a unix socket address holds without its closing zero. */
 const maxSocketPathBytes = 107;
 const longestBoxName = 48;
@@ -59,6 +65,20 @@ export const homePaths = (root: string): Omit<Home, "impassable"> => ({
   boxes: join(root, "boxes"),
   tools: join(root, "tools"),
 });
+
+/**
+ * For whoever speaks to the daemon there. SECURITY: in a place like /tmp another user may have made the directory first, and
+ * would be sent keys and values of secrets. An absent one is nobody's.
+ */
+export async function requireOwnHome(path: string, { uid, sudoUid }: HomeUser): Promise<void> {
+  const root = await realpath(path).catch(() => undefined);
+  if (root === undefined) return;
+  const found = await stat(root);
+  const own = [0, uid, ...(uid === 0 && sudoUid !== undefined ? [sudoUid] : [])];
+  if (!own.includes(found.uid)) throw unsafe(root, `belongs to user ${found.uid}, not to you`);
+  if ((found.mode & 0o022) !== 0) throw unsafe(root, "can be written by others");
+  await checkAncestors(root);
+}
 
 /** Not with `recursive`: Node tries for ever where mkdir itself answers "no such directory", as it does in /proc. */
 async function makeDirectories(path: string): Promise<void> {

@@ -3,6 +3,7 @@
  * that are orders must be the caller's own or root's, and writable for nobody else.
  */
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDaemon, type TestDaemon } from "../support/daemon.ts";
@@ -135,4 +136,37 @@ it("an agent that another user has defined is none", async () => {
   expect(await isListed()).toBe(false);
   const { stdout } = await daemon.cli(["agents", "doctor", "--json"]);
   expect(stdout).toContain("belongs to user 1999");
+});
+
+it("a daemon that another user has put into the place of the caller's own is sent nothing", async () => {
+  const home = mkdtempSync("/tmp/abx-home-");
+  const socket = join(home, "daemon.sock");
+  const sent: string[] = [];
+  const server = createServer((request, response) => {
+    request.on("data", (chunk: Buffer) => sent.push(chunk.toString()));
+    request.on("end", () => response.end(JSON.stringify({ secrets: [] })));
+  });
+  try {
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    chmodSync(socket, 0o777);
+    const setSecret = () =>
+      daemon.cli(["vault", "set", "token"], { stdin: "canary-5512", env: { AGENTBOX_HOME: home } });
+    for (const [uid, mode, problem] of [
+      [stranger, 0o755, /belongs to user 1999/],
+      [ordinaryUser.uid, 0o777, /can be written by others/],
+    ] as const) {
+      chownSync(home, uid, uid);
+      chmodSync(home, mode);
+      const refused = await setSecret();
+      expect(refused).toMatchObject({ code: 5, stderr: expect.stringMatching(problem) as string });
+      expect(sent).toEqual([]);
+    }
+    // The control: in a directory of the caller's own it is what the command line believes.
+    chmodSync(home, 0o755);
+    await setSecret();
+    expect(sent.join("")).toContain(Buffer.from("canary-5512").toString("base64"));
+  } finally {
+    server.close();
+    rmSync(home, { recursive: true, force: true });
+  }
 });

@@ -2,7 +2,7 @@ import { isAgentBoxError, systemCode } from "../../base/errors.ts";
 import { version } from "../../base/version.ts";
 import { type Client, type Transport, createClient, unixTransport } from "../../client/index.ts";
 import type { HostEnv } from "../../host/env.ts";
-import { homePaths } from "../../host/home.ts";
+import { homePaths, requireOwnHome } from "../../host/home.ts";
 import type { Screen } from "../render/screen.ts";
 
 interface ConnectOptions {
@@ -18,19 +18,29 @@ const isAbsent = (error: unknown): boolean =>
 
 /** A client that starts the daemon when the first call finds none. No call is spent on asking first. */
 export async function connectToDaemon({ env, program, screen }: ConnectOptions): Promise<Client> {
-  const { socket } = homePaths(env.agentboxHome);
   const start = async () => {
     const { startDaemon } = await import("./start-daemon.ts");
     const { withProgress } = await import("../render/progress.ts");
     await withProgress(screen, "Starting the daemon", () => startDaemon({ env, program }));
   };
   const warn = versionWarning(screen);
-  return createClient(startingTransport(unixTransport(socket), start, warn), { timeoutMs: 600_000 });
+  return createClient(startingTransport(ownTransport(env), start, warn), { timeoutMs: 600_000 });
+}
+
+/** SECURITY: nothing is sent before it is known whose directory the socket lies in. */
+function ownTransport(env: HostEnv): Transport {
+  const inner = unixTransport(homePaths(env.agentboxHome).socket);
+  let checked: Promise<void> | undefined;
+  const check = () => (checked ??= requireOwnHome(env.agentboxHome, env));
+  return {
+    call: async (call) => check().then(() => inner.call(call)),
+    stream: async (path) => check().then(() => inner.stream(path)),
+  };
 }
 
 /** A client that never starts anything; undefined when no daemon answers. */
 export async function findDaemon(env: HostEnv): Promise<Client | undefined> {
-  const client = createClient(unixTransport(homePaths(env.agentboxHome).socket), { timeoutMs: 10_000 });
+  const client = createClient(ownTransport(env), { timeoutMs: 10_000 });
   try {
     await client.info();
     return client;
