@@ -1,9 +1,10 @@
-import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readHostEnv } from "./env.ts";
 import { OrderFiles, ownershipProblem } from "./ownership.ts";
+import { run } from "./run.ts";
 
 const ada = { uid: 1_000, gid: 1_000, sudoUid: undefined };
 const maxBytes = 1_000;
@@ -52,6 +53,29 @@ describe("reading", () => {
     expect(await own.read(join(root, "file"), { maxBytes })).toBe("mine");
     expect(await own.read(join(root, "absent"), { maxBytes })).toBeUndefined();
     expect(await own.read(join(root, "file/below"), { maxBytes, followsLinks: true })).toBeUndefined();
+  });
+
+  it("opens nothing that is no file: to open a device may be to start it", async () => {
+    const pipe = join(root, "pipe");
+    await run(["mkfifo", pipe]);
+    // A pipe shows it: whoever wants to write waits until somebody opens it to read.
+    let isOpened = false;
+    const writing = open(pipe, "w").then(async (file) => {
+      isOpened = true;
+      await file.close();
+    });
+    await own.requireOwn(pipe);
+    expect(await own.read(pipe, { maxBytes })).toBeUndefined();
+    await expect(own.read(pipe, { maxBytes, followsLinks: true })).rejects.toMatchObject({
+      code: "file.failed",
+    });
+    await writeFile(join(root, "file"), "mine");
+    expect(await own.read(join(root, "file"), { maxBytes })).toBe("mine");
+    expect(isOpened).toBe(false);
+    const reading = await open(pipe, "r");
+    await writing;
+    expect(isOpened, "the control").toBe(true);
+    await reading.close();
   });
 
   it("refuses what others can write, the directory included, until a person names it", async () => {

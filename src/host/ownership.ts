@@ -28,7 +28,7 @@ export interface ReadOrder {
   readonly followsLinks?: boolean;
 }
 
-/** O_PATH: a directory that we may pass and not list is opened, too. */
+/** O_PATH: says what is there and does nothing with it; a directory that we may pass and not list is opened, too. */
 const pathOnly = 0o10000000;
 
 type Facts = Pick<Stats, "uid" | "gid" | "mode">;
@@ -66,14 +66,16 @@ export class OrderFiles {
       // SECURITY: below the directory that was opened, so that another one put into its place changes nothing.
       const inside = `/proc/self/fd/${directory.fd}/${basename(path)}`;
       const links = followsLinks ? 0 : constants.O_NOFOLLOW;
-      await using file = await open(inside, constants.O_RDONLY | constants.O_NONBLOCK | links);
-      const found = await file.stat();
+      // SECURITY: not opened before it is known to be a file: opening is an act for a device, such as a watchdog.
+      await using place = await open(inside, pathOnly | links);
+      const found = await place.stat();
       if (!found.isFile()) return followsLinks ? refuseKind(path) : undefined;
       const problem =
         (await this.#problemOf(found, "file")) ??
         (await this.#problemOf(await directory.stat(), "directory")) ??
         (followsLinks ? await this.#linkProblem(inside) : undefined);
       if (problem !== undefined) await this.#requireTrust(path, dirname(path), problem);
+      await using file = await open(`/proc/self/fd/${place.fd}`, constants.O_RDONLY);
       return await readBounded(file, path, maxBytes);
     } catch (error) {
       if (isAgentBoxError(error)) throw error;
@@ -87,7 +89,7 @@ export class OrderFiles {
 
   /** Throws `file.foreign` where somebody else decides what is in this file or directory. An absent one is nobody's. */
   async requireOwn(path: string): Promise<void> {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+    const file = await open(path, pathOnly).catch(() => undefined);
     if (file === undefined) return;
     await using opened = file;
     await this.requireOwnFile(path, opened);
