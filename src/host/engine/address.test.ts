@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,6 +40,16 @@ describe("findEngineAddress", () => {
       expect(() => parseEngineUrl(url, "X"), url).toThrow(/names no container engine/);
     for (const url of ["tcp://1.2.3.4:2375", "ssh://me@host", "unix:///x y"])
       expect(parseEngineUrl(url, "X").url).toBe(url);
+  });
+
+  it.skipIf(process.getuid!() !== 0)("takes no context that another user has written", async () => {
+    const variables = { DOCKER_CONTEXT: "far" };
+    const digest = createHash("sha256").update("far").digest("hex");
+    const file = join(home, ".docker", "contexts", "meta", digest, "meta.json");
+    await chown(file, 1_999, 1_999);
+    await expect(find(variables)).rejects.toMatchObject({ code: "file.foreign" });
+    await chown(file, 0, 0);
+    expect(await find(variables)).toMatchObject({ url: "ssh://me@far" });
   });
 
   it("finds an engine of one's own where it usually lies", async () => {

@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { AgentBoxError } from "../../base/errors.ts";
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { readHostEnv, readHostVariable } from "../env.ts";
-import { pathKind, readSmallFile } from "../files.ts";
+import { pathKind } from "../files.ts";
+import { OrderFiles } from "../ownership.ts";
 import { parseSshUrl, type SshAddress } from "./ssh-address.ts";
 
 export interface EngineAddress {
@@ -61,17 +62,11 @@ export function parseEngineUrl(url: string, source: string, certificates?: strin
 /** Docker's contexts: `docker context use` writes a name, and the place of an engine under that name's digest. */
 async function contextAddress({ userHome, variable }: AddressPlaces): Promise<EngineAddress | undefined> {
   const directory = variable("DOCKER_CONFIG") ?? join(userHome, ".docker");
-  const config = parseJson(
-    await readSmallFile(join(directory, "config.json"), 1 << 20).catch(() => undefined),
-  );
+  const config = parseJson(await readOwn(join(directory, "config.json")));
   const name = variable("DOCKER_CONTEXT") || config?.["currentContext"];
   if (typeof name !== "string" || name === "" || name === "default") return undefined;
   const digest = createHash("sha256").update(name).digest("hex");
-  const meta = parseJson(
-    await readSmallFile(join(directory, "contexts", "meta", digest, "meta.json"), 1 << 20).catch(
-      () => undefined,
-    ),
-  );
+  const meta = parseJson(await readOwn(join(directory, "contexts", "meta", digest, "meta.json")));
   const host = (meta?.["Endpoints"] as { docker?: { Host?: unknown } } | undefined)?.docker?.Host;
   if (typeof host === "string") {
     const certificates = join(directory, "contexts", "tls", digest, "docker");
@@ -82,6 +77,15 @@ async function contextAddress({ userHome, variable }: AddressPlaces): Promise<En
     hint: "Run: docker context ls",
   });
 }
+
+/** SECURITY: whoever writes it chooses the machine that boxes run on. What cannot be read names none. */
+const readOwn = (path: string): Promise<string | undefined> =>
+  new OrderFiles(readHostEnv())
+    .read(path, { maxBytes: 1 << 20, followsLinks: true })
+    .catch((error: unknown) => {
+      if (isAgentBoxError(error, "file.foreign")) throw error;
+      return undefined;
+    });
 
 function parseJson(text: string | undefined): Record<string, unknown> | undefined {
   try {
