@@ -234,6 +234,20 @@ describe("the scopes of a token", () => {
     await removeMade();
   });
 
+  it("find no yes that was given without a project", async () => {
+    const text = `version = 1\n[workspace]\nmode = "empty"\n[[mounts]]\nsource = "${plainDir}"\ntarget = "/data"\n`;
+    const manifest = { file: join(daemon.scratch, "agentbox.toml"), text };
+    const make = (who: Visitor, more: object = {}) =>
+      ask(who, "createBox", { name: fresh(), start: false, manifest, ...more });
+    const digest = /sha256:[0-9a-f]{64}/.exec((await make(owner)).text)?.[0];
+    expect((await make(owner, { trust: digest })).status, "the owner").toBe(200);
+    expect((await make(await token(["work"]))).code).toBe("trust.required");
+    expect(await daemon.client.listTrust()).toEqual([]);
+    const { events } = await daemon.client.listEvents({ type: "trust.granted", limit: 1000 });
+    expect(events.at(-1)?.data).toMatchObject({ digest });
+    await removeMade();
+  });
+
   it("bind no secret to a server of the thief's", async () => {
     const flags = { workspace: { mode: "empty" }, secrets: binding };
     const thief = await token(["work", "read", "approve"]);

@@ -19,6 +19,7 @@ import { requireBrowserMounts, requireBrowserProject } from "../trust/own-places
 import { readLayers, readOwnLayers } from "../manifest/read-layers.ts";
 import { resolveManifest } from "../manifest/resolve-manifest.ts";
 import { trustRequests } from "../trust/trust-requests.ts";
+import { isAgreed } from "../trust/is-agreed.ts";
 
 type Draft = RouteBody<"checkManifest"> & { readonly isRequest?: boolean; readonly isInBrowser?: boolean };
 type CheckFinding = ManifestCheck["findings"][number];
@@ -193,12 +194,10 @@ async function planBox(
 async function questionOf(core: Core, places: ResolvePlaces): Promise<ManifestCheck["trust"]> {
   const { requests, digest } = trustRequests(places);
   if (requests.length === 0) return undefined;
-  const projectDir = places.projectDir ?? "";
-  const record = await core.ports.store.findTrust(projectDir, digest);
   return {
-    projectDir,
+    projectDir: places.projectDir ?? "",
     digest,
     requests: requests.map(({ sentence }) => sentence),
-    isTrusted: record !== undefined,
+    isTrusted: await isAgreed(core, places, digest),
   };
 }

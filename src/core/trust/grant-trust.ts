@@ -4,6 +4,7 @@ import type { RouteBody } from "../../contract/api/routes.ts";
 import type { TrustEntry, TrustQuestion } from "../../contract/api/schemas.ts";
 import type { Core } from "../context.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
+import { isAgreed } from "./is-agreed.ts";
 import { requireBrowserMounts } from "./own-places.ts";
 import type { Maker } from "../team/members.ts";
 import { readLayers } from "../manifest/read-layers.ts";
@@ -88,9 +89,11 @@ export async function requireTrust(
     requests: requests.map(({ sentence }) => sentence),
     isTrusted: false,
   };
-  if (await core.ports.store.findTrust(question.projectDir, digest)) return;
+  if (await isAgreed(core, places, digest)) return;
   if (agreed === digest) {
-    await record(core, question);
+    if (places.projectDir === undefined)
+      await core.note("trust.granted", undefined, { digest, requests: question.requests });
+    else await record(core, question);
     return;
   }
   const { projectDir } = question;

@@ -13,6 +13,9 @@ it.each([
   ["/home/ada/work", false],
   ["/home/ada/work/.cache", false],
   ["/home/bob/notes", false],
+  ["/home/bob/notes/.cache", false],
+  ["/home/bob", true],
+  ["/home/bob/.ssh", true],
   ["/srv/data", false],
   ["/etcetera", false],
 ])("%s is for the command line: %s", (path, isOwn) => expect(isOwnPlace(path, "/home/ada")).toBe(isOwn));

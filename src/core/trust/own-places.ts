@@ -9,15 +9,19 @@ import type { BoxSpec } from "../../contract/box.ts";
 import type { Origin } from "../../manifest/index.ts";
 import { isWithin, systemDirs } from "../../contract/mount-paths.ts";
 import type { Core } from "../context.ts";
+import { isAgreed } from "./is-agreed.ts";
 import { type ResolvePlaces, resolveMounts, resolveSkills } from "./mount-requests.ts";
 import { trustRequests } from "./trust-requests.ts";
 
 const systemPlaces = [...systemDirs, "/boot", "/root", "/var/lib", "/var/spool"];
 
 export function isOwnPlace(path: string, userHome: string): boolean {
-  // A directory that holds the home holds what is in it.
-  if (isWithin(userHome, path)) return true;
-  if (isWithin(path, userHome)) return path.slice(userHome.length).startsWith("/.");
+  // Root's daemon could show those of every user.
+  for (const home of [userHome, /^\/home\/[^/]+/.exec(path)?.[0] ?? userHome]) {
+    // A directory that holds the home holds what is in it.
+    if (isWithin(home, path)) return true;
+    if (isWithin(path, home)) return path.slice(home.length).startsWith("/.");
+  }
   return systemPlaces.some((place) => isWithin(path, place));
 }
 
@@ -26,10 +30,9 @@ export async function requireBrowserMounts(core: Core, places: ResolvePlaces): P
   const skills = resolveSkills(places);
   const mounts = resolveMounts(places).map(({ mount: { source }, origin }) => ({ source, origin }));
   const asked = skills === undefined ? mounts : [...mounts, skills];
-  const { digest } = trustRequests(places);
-  const isAgreed = (await core.ports.store.findTrust(places.projectDir ?? "", digest)) !== undefined;
+  const isTrusted = await isAgreed(core, places, trustRequests(places).digest);
   const isOpen = (origin: Origin): boolean =>
-    origin.source === "flag" || (origin.source === "manifest" && !isAgreed);
+    origin.source === "flag" || (origin.source === "manifest" && !isTrusted);
   await refuseOwn(
     core,
     asked.flatMap(({ source, origin }) => (isOpen(origin) ? [source] : [])),
