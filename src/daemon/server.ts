@@ -91,8 +91,14 @@ interface Admitted {
   readonly url: URL;
   readonly caller: Caller;
   readonly access: Sight;
+  readonly reached: Reached;
+}
+
+interface Reached {
   /** Whether they would be let in again, as far as the box is concerned. */
   readonly mayStill: () => boolean;
+  /** Throws when the box that they were let in for is gone. SECURITY: a request may take a minute to arrive, and another box has the name by then. */
+  readonly requireSame: () => Promise<void>;
 }
 
 /** Who asks, for what, and whether they may. Everything that reaches a handler has come through here. */
@@ -106,22 +112,30 @@ async function admit(
   if (caller === undefined) return { url, caller };
   const match = matchRoute(request.method ?? "GET", url.pathname);
   const access = core.access.sightOf(caller);
-  const mayStill = await requireReach(core, access, match);
-  return { match, url, caller, access, mayStill };
+  const reached = await requireReach(core, access, match);
+  return { match, url, caller, access, reached };
 }
 
 async function requireReach(
   core: ServerDeps["core"],
   access: Sight,
   { name, params }: Match,
-): Promise<() => boolean> {
+): Promise<Reached> {
   const { box } = params;
   const found = box === undefined || access.isOfHost ? undefined : await core.ports.store.findBox(box);
   const roleNow = () => found && access.roleOnLife({ box: found.name, incarnation: found.incarnation });
   const role = roleNow();
   const verdict = decideReach(access.principal, routeAccess[name], role);
   // SECURITY: a share can end, or give less, while its person stays signed in; an open terminal must end with it.
-  if (verdict.allow) return () => role === undefined || includesRole(roleNow(), role);
+  if (verdict.allow)
+    return {
+      mayStill: () => role === undefined || includesRole(roleNow(), role),
+      async requireSame() {
+        if (found === undefined) return;
+        const { incarnation } = (await core.ports.store.findBox(found.name)) ?? {};
+        if (incarnation !== found.incarnation) throw noSuchBox(found.name);
+      },
+    };
   core.access.refused(verdict.reason, {
     route: name,
     who: access.principal.kind,
@@ -164,18 +178,19 @@ async function answer(deps: ServerDeps, way: Way, exchange: Exchange): Promise<v
       return await answerSite({ core, url, request, response, isSecure, hasProxy }, webBuild);
     }
     exchange.admitted();
-    const { match, url, caller, access, mayStill } = admitted;
+    const { match, url, caller, access, reached } = admitted;
     name = match.name;
     if (!endingRoutes.has(name))
       response.on(
         "close",
-        deps.core.access.hold(caller, () => response.destroy(), mayStill),
+        deps.core.access.hold(caller, () => response.destroy(), reached.mayStill),
       );
     const body = match.route.body ? parseWith(match.route.body, await readJson(request), "body") : undefined;
     const query = match.route.query
       ? parseWith(match.route.query, Object.fromEntries(url.searchParams), "query")
       : undefined;
     requireAuthority(deps.core, caller, match.name, body);
+    await reached.requireSame();
     const handle = handlers[match.name] as (request: Request) => Promise<unknown>;
     const result = await handle({
       deps,
@@ -224,16 +239,16 @@ async function upgrade(
     if (admitted.caller === undefined)
       throw new AgentBoxError("request.not_found", "This route is not a stream.");
     onAdmitted();
-    const { match, caller, access, mayStill } = admitted;
+    const { match, caller, access, reached } = admitted;
     const { name } = match;
     if (!isStreamRoute(name)) throw new AgentBoxError("request.not_found", "This route is not a stream.");
     sockets.handleUpgrade(request, socket, head, (client) => {
       client.on("error", () => client.terminate());
       client.on(
         "close",
-        deps.core.access.hold(caller, () => client.terminate(), mayStill),
+        deps.core.access.hold(caller, () => client.terminate(), reached.mayStill),
       );
-      streamHandlers[name](deps.core, client, match.params, access)
+      streamHandlers[name](deps.core, client, match.params, { access, requireSame: reached.requireSame })
         .then(() => client.close())
         .catch((error: unknown) => {
           const known = sendError(client, error);

@@ -11,11 +11,17 @@ import { afterMain, openStream } from "../core/exec/run-in-box.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
 type Exit = Extract<StreamOutput, { type: "exit" }>;
+interface StreamEntry {
+  readonly access: Sight;
+  /** Throws when the box that the caller was let in for is gone. */
+  readonly requireSame: () => Promise<void>;
+}
+
 type StreamHandler = (
   core: Core,
   socket: WebSocket,
   params: Readonly<Record<string, string>>,
-  access: Sight,
+  entry: StreamEntry,
 ) => Promise<void>;
 
 const requestTimeoutMs = 10_000;
@@ -24,6 +30,7 @@ async function readRequest<S extends z.ZodType>(
   socket: WebSocket,
   inbox: Inbox,
   schema: S,
+  { requireSame }: StreamEntry,
 ): Promise<z.output<S>> {
   let message: unknown;
   try {
@@ -34,6 +41,7 @@ async function readRequest<S extends z.ZodType>(
       `The stream request was not understood: ${(error as Error).message}.`,
     );
   }
+  await requireSame();
   const parsed = schema.safeParse(message);
   if (parsed.success) return parsed.data;
   throw new AgentBoxError(
@@ -42,9 +50,10 @@ async function readRequest<S extends z.ZodType>(
   );
 }
 
-const exec: StreamHandler = async (core, socket, { box: name }, access) => {
+const exec: StreamHandler = async (core, socket, { box: name }, entry) => {
   const inbox = new Inbox(socket);
-  const { afterMain: rule, stdin, ...request } = await readRequest(socket, inbox, ExecRequest);
+  const { access } = entry;
+  const { afterMain: rule, stdin, ...request } = await readRequest(socket, inbox, ExecRequest, entry);
   // SECURITY: what follows a command may be the end of the box, which only its owner decides.
   if (rule !== undefined && rule !== "keep" && !includesRole(await access.roleOn(name!), "own"))
     throw new AgentBoxError("access.forbidden", "Only the owner of a box decides what is left of it.");
@@ -69,9 +78,10 @@ const exec: StreamHandler = async (core, socket, { box: name }, access) => {
 const mayWork = async (access: Sight, box: string): Promise<boolean> =>
   access.scopes.includes("work") && (access.isOfHost || includesRole(await access.roleOn(box), "work"));
 
-const attach: StreamHandler = async (core, socket, { box: name, session }, access) => {
+const attach: StreamHandler = async (core, socket, { box: name, session }, entry) => {
   const inbox = new Inbox(socket);
-  const asked = await readRequest(socket, inbox, AttachRequest);
+  const { access } = entry;
+  const asked = await readRequest(socket, inbox, AttachRequest, entry);
   // SECURITY: decided here, whatever the client asks for; one who may only look types nothing.
   const request = { ...asked, readOnly: asked.readOnly || !(await mayWork(access, name!)) };
   const { box, stream } = await openStream(core, name!, { kind: "attach", session: session!, ...request });
@@ -83,9 +93,9 @@ const attach: StreamHandler = async (core, socket, { box: name, session }, acces
   core.background("noting a viewer", core.note("session.detached", box, { session }));
 };
 
-const files: StreamHandler = async (core, socket, { box: name }) => {
+const files: StreamHandler = async (core, socket, { box: name }, entry) => {
   const inbox = new Inbox(socket);
-  const request = await readRequest(socket, inbox, FilesRequest);
+  const request = await readRequest(socket, inbox, FilesRequest, entry);
   const { box, stream } = await openStream(core, name!, { kind: `files.${request.op}`, path: request.path });
   let summary: { entries?: number | undefined; bytes?: number | undefined } = {};
   await relay(socket, inbox, stream, (message) => {
