@@ -1,12 +1,12 @@
 /** The most that somebody can do who should not have the credential, in words. */
 export const harms = {
   see: "see every box: the files of its workspace, its output and terminals, reviews, events, network records, cost; which projects, images, caches and agents there are",
-  make: "make boxes without a directory, or from the directories of `[web] projects`, with what your own config gives to every box, and with what you agreed to for that project; use up processors, memory, disk and budgets",
-  use: "type and run anything in every box and read and change all of its files, and so use what the box was given: its secrets at their hosts, its mounts, its network, its model",
+  make: "make boxes without a directory, or from the directories of `[web] projects`, with what your own config gives to every box, and with what you agreed to for that project; use up processors, memory, disk and budgets; find out whether a path of the host exists, by naming it in a request",
+  use: "type and run anything in every box and read and change all of its files, and so use what the box was given: its secrets at their hosts, its mounts, its network, its model; read the secrets that a box holds itself",
   destroy: "stop and remove boxes with the work in them",
   cache: "put what a box has into the package cache of its project, which later boxes get",
   steer: "tell agents what to do, in comments; run the checks of a box",
-  land: "merge work in which no danger was found and all checks passed into its project, take merges back, push work to branches of its own and open pull requests there",
+  land: "merge work in which no danger was found and all checks passed into its project, take merges back, push work to branches of its own, where CI runs it, and open pull requests there in words of their own",
   answer: "say yes to what a box asks to reach, for that box and as long as they like; say no to everything",
   spend: "raise budgets",
   narrow: "put a policy in force to which you have agreed; take agreements back",
@@ -14,7 +14,8 @@ export const harms = {
   trust:
     "agree in your place to anything: mounts, and so every file that you can read and write; secrets, sent to any host; hosts, exceptions, dangers of a merge. With `work` or `review` that is your account",
   spoil:
-    "add, replace, remove and lock secrets, so that boxes use what the thief put there; take grants back; see names and uses. Not read a value, and not bind one",
+    "add, replace, remove and lock secrets, so that boxes use what the thief put there, and send what they work on to the account that it belongs to; take grants back; see names and uses. Not read a value, and not bind one",
+  try: "make a box send a request that only reads, with a secret that it may use, to a host that is bound",
   export: "take out every secret, sealed to a passphrase of their own",
   rule: "stop the daemon; install other versions of agents from their vendors; remove agents, images, caches and stopped boxes",
   doors: "end tokens and sign-ins; make tokens that can do no more and last no longer than this one",

@@ -6,7 +6,7 @@
 import type { RouteBody, RouteName } from "../api/routes.ts";
 import { type Harm, harms } from "./harms.ts";
 import type { Limit } from "./limit.ts";
-import { routeAccess } from "./route-access.ts";
+import { type RouteAccess, routeAccess } from "./route-access.ts";
 import type { Scope } from "./scope-names.ts";
 import { newTokens, ownSignIn, replacedTokens } from "./sign-in-limits.ts";
 
@@ -306,7 +306,7 @@ export const routeRisks: { readonly [R in RouteName]: Risk<R> } = {
   }),
   revokeSecret: can("spoil"),
   secretAudit: can("spoil"),
-  testSecret: can("spoil"),
+  testSecret: can("try"),
   listConnectionPresets: can("spoil"),
   startConnection: can("spoil", ...ownSignIn),
   getConnection: can("spoil"),
@@ -354,8 +354,12 @@ export const routeRisks: { readonly [R in RouteName]: Risk<R> } = {
 };
 
 /** The most that a thief of a token with this scope can do, each in words. */
-export function mostOf(scope: Scope): string[] {
-  const routes = (Object.keys(routeRisks) as RouteName[]).filter((name) => routeAccess[name].scope === scope);
+export const mostOf = (scope: Scope): string[] =>
+  harmsOf(({ scope: needed }) => needed === scope).map((harm) => harms[harm]);
+
+/** What can be done with the routes that somebody may use. */
+export function harmsOf(mayUse: (access: RouteAccess) => boolean): Harm[] {
+  const routes = (Object.keys(routeRisks) as RouteName[]).filter((name) => mayUse(routeAccess[name]));
   const named = new Set(routes.flatMap((name) => routeRisks[name].most));
-  return (Object.keys(harms) as Harm[]).filter((harm) => named.has(harm)).map((harm) => harms[harm]);
+  return (Object.keys(harms) as Harm[]).filter((harm) => named.has(harm));
 }

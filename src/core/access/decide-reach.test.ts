@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { boxRoles, type Principal } from "../../contract/access/principal.ts";
+import { harms } from "../../contract/access/harms.ts";
+import { type BoxRole, boxRoles, type Principal } from "../../contract/access/principal.ts";
 import { routeAccess } from "../../contract/access/route-access.ts";
+import { harmsOf } from "../../contract/access/route-risks.ts";
+import { scopes } from "../../contract/access/scope-names.ts";
 import { routes } from "../../contract/api/routes.ts";
 import { decideReach } from "./decide-reach.ts";
 
@@ -84,5 +87,40 @@ describe("the table of routes", () => {
       .filter(([, { reach, scope }]) => reach === "anyone" || scope === "none")
       .map(([name]) => name);
     expect(open.sort()).toEqual(["getInfo", "getMe", "livez", "openapi", "signOut"]);
+  });
+});
+
+describe("what a route is worth to a thief", () => {
+  const of = (principal: Principal, ...roles: BoxRole[]) =>
+    harmsOf((access) => roles.some((role) => decideReach(principal, access, role).allow)).sort();
+
+  // What docs/sign-in.md says of guests and members has to be read again when this changes.
+  it("of a guest is to see, and to use the box where that was shared", () => {
+    expect(of(looker, "look")).toEqual(["see"]);
+    expect(of(guest, "work")).toEqual(["destroy", "see", "use"]);
+  });
+
+  it("of a member is what can be done with boxes of their own", () => {
+    const own = [
+      "answer",
+      "destroy",
+      "doors",
+      "land",
+      "make",
+      "narrow",
+      "see",
+      "share",
+      "steer",
+      "try",
+      "use",
+    ];
+    expect(of(person, ...boxRoles)).toEqual(own);
+    // Also where the thief makes a token of every scope.
+    const token: Principal = { kind: "token", id: "t", name: "ci", scopes: [...scopes], of: person };
+    expect(of(token, ...boxRoles)).toEqual(own);
+  });
+
+  it("of an admin is everything that has a route", () => {
+    expect(of(admin, "own")).toEqual(Object.keys(harms).sort());
   });
 });
