@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { AgentBoxError, messageOf } from "../base/errors.ts";
+import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
 import type {
   BoxdConfig,
   ControlMethod,
@@ -7,6 +7,7 @@ import type {
   Health,
   HeldSecrets,
   StreamOp,
+  StreamOutput,
 } from "../contract/link/messages.ts";
 import { boxPaths } from "../contract/box-paths.ts";
 import { findMissing } from "./artifacts.ts";
@@ -15,7 +16,6 @@ import { linkProtocol } from "../contract/link/protocol.ts";
 import { Activity } from "./activity.ts";
 import { Connection } from "./connection.ts";
 import { serveExec } from "./programs/exec.ts";
-import { failure } from "./failure.ts";
 import { serveFollow } from "./output/follow.ts";
 import { servePort } from "./ports/open-port.ts";
 import type { HooksFile } from "./hooks-file.ts";
@@ -28,8 +28,52 @@ import { serveListFiles, serveSliceFile } from "./files/look-at-files.ts";
 import { serveReadFiles } from "./files/read-files.ts";
 import { Services } from "./services/services.ts";
 import { Sessions } from "./sessions/sessions.ts";
-import { stopAll } from "./shutdown.ts";
 import { serveWriteFiles } from "./files/write-files.ts";
+import type { ErrorCode } from "../base/error-codes.ts";
+
+const lookEveryMs = 20;
+const hangUpAfterMs = 1_000;
+/** After a kill only the kernel is waited for. */
+const killedMs = 1_000;
+
+/** Asks sessions and services to end, the services against the order they started in, and kills what stays. */
+async function stopAll(sessions: Sessions, services: Services, graceMs: number): Promise<void> {
+  for (const session of sessions.running) session.signal("SIGTERM");
+  services.stopNext();
+  const isOver = () => sessions.running.length === 0 && services.running.length === 0;
+  const politeMs = Math.min(graceMs / 2, hangUpAfterMs);
+  if (await holds(isOver, politeMs)) return;
+  // An interactive shell ignores TERM; hanging up is how a terminal says the same.
+  for (const session of sessions.running) session.signal("SIGHUP");
+  if (await holds(isOver, graceMs - politeMs)) return;
+  for (const program of [...sessions.running, ...services.running]) program.signal("SIGKILL");
+  await holds(isOver, killedMs);
+}
+
+async function holds(condition: () => boolean, withinMs: number): Promise<boolean> {
+  const endMs = performance.now() + withinMs;
+  while (!condition()) {
+    if (performance.now() >= endMs) return false;
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+  return true;
+}
+
+const codes: Record<string, ErrorCode> = {
+  ENOENT: "file.not_found",
+  ENOTDIR: "file.not_found",
+  EEXIST: "file.exists",
+  EISDIR: "file.exists",
+  ENOTEMPTY: "file.exists",
+  ELOOP: "file.unsafe_path",
+};
+
+/** Any error as what the host is told: a code from the table and one sentence that fits its frame. */
+function failure(error: unknown): Extract<StreamOutput, { type: "failed" }> {
+  const code =
+    error instanceof AgentBoxError ? error.code : (codes[systemCode(error) ?? ""] ?? "file.failed");
+  return { type: "failed", code, message: messageOf(error).slice(0, 4000) };
+}
 
 const version = "1";
 const healthEveryMs = 5_000;

@@ -28,7 +28,7 @@ import { openTeamIdentity } from "./identity.ts";
 import { openAccessRecords } from "../services/access-records/index.ts";
 import { openForges } from "../services/forge/index.ts";
 import { openCaches } from "../services/caches/index.ts";
-import { openImages } from "../services/images/index.ts";
+import { openImages, type ImageEngine, imageEngine } from "../services/images/index.ts";
 import { openMerges } from "../services/merge/index.ts";
 import { openSecrets } from "./secrets.ts";
 import { openReviews } from "../services/review/index.ts";
@@ -47,9 +47,17 @@ import { loadStore, runtimeModules } from "./builtins.ts";
 import { openCatalogue } from "./catalogue.ts";
 import { type DaemonOrders, openOrderFiles } from "./order-files.ts";
 import { examineHost } from "./doctor.ts";
-import { lazyImageEngine } from "./image-engine.ts";
 import { openRuntimes } from "./runtimes.ts";
 import { version } from "../base/version.ts";
+import { rememberSuccess } from "../base/remember-success.ts";
+
+/** The engine that images are built in: opened when it is first needed, because its client is large, and once. */
+function lazyImageEngine(): () => Promise<ImageEngine> {
+  return rememberSuccess(async () => {
+    const { openEngine } = await import("../host/engine/index.ts");
+    return imageEngine((await openEngine()).client);
+  });
+}
 
 /** `boxdBuild` is the directory of the built boxd. */
 export async function runDaemon(boxdBuild: URL): Promise<number> {

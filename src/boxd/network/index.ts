@@ -1,9 +1,19 @@
 import { DnsServer } from "./dns-server.ts";
 import { Forwarders } from "./forwarders.ts";
-import { GateDialer } from "./gate-dial.ts";
+import { GateDialer, listenerOptions } from "./gate-dial.ts";
 import { NameTable } from "./name-table.ts";
 import { ProgramFinder } from "./program-finder.ts";
-import { openProxyPort } from "./proxy-port.ts";
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+
+/** Where programs that honour HTTP_PROXY go. It understands nothing: the gate does, on the host. */
+async function openProxyPort(dialer: GateDialer, host: string, port: number): Promise<Server> {
+  const server = createServer(listenerOptions, (client) => dialer.forward(client, { via: "proxy" }));
+  server.listen({ host, port });
+  await once(server, "listening");
+  server.on("error", () => undefined);
+  return server;
+}
 
 const maxPorts = 64;
 

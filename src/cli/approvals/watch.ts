@@ -3,7 +3,37 @@ import type { Client } from "../../client/index.ts";
 import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
 import type { Screen } from "../render/screen.ts";
 import { answerText, renderApproval, renderKeys } from "./render.ts";
-import { type QuestionSource, followQuestions } from "./questions.ts";
+import type { BoxEvent } from "../../contract/events.ts";
+
+type QuestionChange =
+  | { readonly kind: "asked"; readonly approval: Approval }
+  | { readonly kind: "closed"; readonly id: number; readonly outcome: string };
+
+type QuestionSource = Pick<Client, "listApprovals" | "listEvents" | "followEvents">;
+
+/** The open questions, then each one as it comes and goes; nothing is missed between the list and the log. */
+async function* followQuestions(client: QuestionSource, signal: AbortSignal): AsyncGenerator<QuestionChange> {
+  const { lastId: after } = await client.listEvents({ limit: 1, order: "newest" });
+  const seen = new Set<number>();
+  const fresh = async (): Promise<QuestionChange[]> =>
+    (await client.listApprovals())
+      .filter(({ id }) => !seen.has(id))
+      .map((approval) => {
+        seen.add(approval.id);
+        return { kind: "asked", approval };
+      });
+  yield* await fresh();
+  for await (const event of client.followEvents({ after }, signal)) {
+    // The list has the whole question, with its sentence and deadline; the event only says that there is one.
+    if (event.type === "approval.asked") yield* await fresh();
+    if (event.type === "approval.answered") yield* closed(event);
+  }
+}
+
+function closed({ data }: BoxEvent): QuestionChange[] {
+  const { approval: id, outcome } = data;
+  return typeof id === "number" ? [{ kind: "closed", id, outcome: String(outcome) }] : [];
+}
 
 /**
  * SECURITY: a key counts only after its question has been on the screen this long. A box can choose when it asks, so

@@ -15,14 +15,39 @@ import type { ModelQuery, Store } from "../../ports/store.ts";
 import { type Amount, amountOf, checkedUsage, tokenCount } from "./amount.ts";
 import { BudgetNotices, type NoticeContext } from "./budget-notices.ts";
 import { costOf, mostItCosts } from "./cost.ts";
-import type { MeterTotals, Obstacle } from "./decide-reservation.ts";
+import type { MeterTotals, Obstacle, Unit } from "./decide-reservation.ts";
 import { BudgetLedger } from "./ledger.ts";
 import { type HeldLimit, limitsOf } from "./limits-of.ts";
 import { type Origin, runOf } from "./meter.ts";
 import { dearestFactor, multiplied, priceWith, settledTerms } from "./price-terms.ts";
 import { findPrice, type Prices } from "./prices.ts";
-import { exhaustedMessage, priceUnknownMessage, termUnknownMessage } from "./refusal-messages.ts";
 import { UsageJournal } from "./usage-journal.ts";
+import { printable } from "../../base/printable.ts";
+import type { BudgetScope } from "../../contract/model/budget.ts";
+
+/** What an agent shows when it may not go on: one sentence, with the numbers and the way out. */
+const scopeNames: Readonly<Record<BudgetScope, string>> = {
+  run: "this run",
+  box: "this box",
+  day: "today",
+  tree: "this tree of boxes",
+};
+
+const shown = (value: number, unit: Unit): string =>
+  unit === "tokens" ? `${value} tokens` : `$${(value / 1_000_000).toFixed(4)}`;
+
+function exhaustedMessage({ held, unit, used, limit }: Obstacle): string {
+  const left = shown(Math.max(0, limit - used), unit);
+  const { scope, layer } = held.limit;
+  const way = `agentbox budget raise ${held.holder} --scope ${scope} --${unit === "tokens" ? "tokens" : "usd"} N`;
+  return `The budget of ${scopeNames[scope]} (${shown(limit, unit)}, set by ${layer}) has ${left} left, too little for this request; raise it with: ${way}`;
+}
+
+const priceUnknownMessage = (model: string): string =>
+  `A budget of money holds for this box and the price of the model "${printable(model.slice(0, 80))}" is not known; set it under [model.prices] in the user configuration, or choose another model.`;
+
+const termUnknownMessage = (model: string, terms: readonly string[]): string =>
+  `A budget of money holds for this box and what ${terms.map((term) => `"${printable(term)}"`).join(" and ")} costs with the model "${printable(model.slice(0, 80))}" is not known; leave it out of the request, or set it under [model.prices."${printable(model.slice(0, 80))}".terms] in the user configuration.`;
 
 /** The part of Core that budgets need. */
 export interface BudgetContext extends NoticeContext {

@@ -6,8 +6,29 @@ import { providerName, readWebSection } from "../../core/team/settings.ts";
 import { cookieValues } from "../cookies.ts";
 import { parseWith, readJson, sendJson } from "../http.ts";
 import { sendSession } from "./claim.ts";
-import { readForm } from "./read-form.ts";
 import type { SiteRequest } from "./site.ts";
+import type { IncomingMessage } from "node:http";
+
+const maxFormBytes = 64 * 1024;
+
+/** The fields of a form, as a provider sends them. */
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded")
+    throw new AgentBoxError(
+      "input.invalid",
+      "The request must have the content type application/x-www-form-urlencoded.",
+    );
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > maxFormBytes)
+      throw new AgentBoxError("input.too_large", `A form may have at most ${maxFormBytes} bytes.`);
+    parts.push(part);
+  }
+  return new URLSearchParams(Buffer.concat(parts).toString("utf8"));
+}
 
 /** As long as a sign-in may take. */
 const cookieSeconds = 600;

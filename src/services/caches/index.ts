@@ -11,11 +11,25 @@ import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import { printable } from "../../base/printable.ts";
-import { ProjectCache } from "../../contract/cache.ts";
-import { ensureDirectory, writeFileAtomic } from "../../host/files.ts";
+import { ProjectCache, cachePaths } from "../../contract/cache.ts";
+import { ensureDirectory, writeFileAtomic, pathKind } from "../../host/files.ts";
 import { run } from "../../host/run.ts";
 import type { ProjectCaches } from "../../ports/caches.ts";
-import { cachesIn } from "./caches-in-home.ts";
+
+/** Which package caches a box's home has. Only real directories count: a planted link leads to none. */
+async function cachesIn(home: string): Promise<readonly string[]> {
+  const isHere = await Promise.all(cachePaths.map((path) => isDirectoryBelow(home, path.split("/"))));
+  return cachePaths.filter((_, at) => isHere[at]);
+}
+
+// SECURITY: step by step. A box may make `.cache` a link to a directory of the person who runs the daemon, and what is
+// archived by a path through it would be theirs.
+async function isDirectoryBelow(home: string, names: readonly string[]): Promise<boolean> {
+  for (let depth = 1; depth <= names.length; depth++) {
+    if ((await pathKind(join(home, ...names.slice(0, depth)))) !== "dir") return false;
+  }
+  return true;
+}
 
 export interface CachesOptions {
   readonly dir: string;

@@ -4,7 +4,7 @@
  */
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { ModelProvider } from "../../contract/model/api.ts";
+import type { ModelProvider, ModelSpec } from "../../contract/model/api.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { ModelListener, ModelOutcome, ModelRequest } from "../../ports/model-gateway.ts";
 import type { BoxModels } from "./box-models.ts";
@@ -12,7 +12,30 @@ import { judgeBody } from "./body/judge-body.ts";
 import type { JsonObject } from "./json.ts";
 import type { Asked, Learned, ModelLanguage } from "./language.ts";
 import type { ModelLimits } from "./limits.ts";
-import { chooseModel } from "./model-choice.ts";
+import { isModelAllowed } from "../../contract/model/model-pattern.ts";
+import { printable } from "../../base/printable.ts";
+
+/** Which model a request is sent for: aliases first, then the allow-list. */
+const longestName = 200;
+
+function chooseModel({ aliases, allow }: ModelSpec, asked: string): string {
+  const model = Object.hasOwn(aliases, asked) ? (aliases[asked] ?? asked) : asked;
+  if (model === "" || model.length > longestName) {
+    throw new AgentBoxError("model.bad_request", "The name of the model is empty or too long.");
+  }
+  // SECURITY: some servers load what the name says from where it says.
+  if (asked.includes("://")) {
+    throw new AgentBoxError("model.bad_request", "The name of the model is an address.", {
+      hint: "Name a model that the provider has.",
+    });
+  }
+  if (!isModelAllowed(allow, model)) {
+    throw new AgentBoxError("model.not_allowed", `This box may not use the model "${printable(model)}".`, {
+      hint: `It may use: ${allow.join(", ")}.`,
+    });
+  }
+  return model;
+}
 
 export interface MeterContext {
   readonly listener: ModelListener;

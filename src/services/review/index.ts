@@ -3,7 +3,7 @@
  * what they guarantee.
  */
 import { randomBytes } from "node:crypto";
-import { rename } from "node:fs/promises";
+import { rename, copyFile, mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
@@ -11,10 +11,27 @@ import { pathKind, readSmallFile, removeTree } from "../../host/files.ts";
 import type { ReviewRepository, Reviews } from "../../ports/review.ts";
 import { commitBase, requireCommit } from "./base-commit.ts";
 import { defaultLimits, type ReviewLimits } from "./limits.ts";
-import { makeBetween } from "./between.ts";
-import { makeRepository } from "./make-repository.ts";
+import { makeRepository, alternatesLine } from "./make-repository.ts";
 import { ReviewGit, requireId } from "./review-git.ts";
 import { BareReview } from "./review-repository.ts";
+import { tmpdir } from "node:os";
+
+/** A repository of nothing but borrowed objects, in which the work of two boxes can be compared. */
+async function makeBetween(
+  dir: string,
+  other: string,
+): Promise<{ readonly gitDir: string } & AsyncDisposable> {
+  const root = await mkdtemp(join(tmpdir(), "agentbox-review-"));
+  const gitDir = join(root, "between.git");
+  for (const part of ["objects/info", "objects/pack", "refs"])
+    await mkdir(join(gitDir, part), { recursive: true });
+  // Ours, and of the same object format; two of different formats have nothing in common to be found.
+  await copyFile(join(dir, "config"), join(gitDir, "config"));
+  await writeFile(join(gitDir, "HEAD"), "ref: refs/heads/none\n");
+  const lines = [dir, other].map((lender) => alternatesLine(join(lender, "objects")));
+  await writeFile(join(gitDir, "objects/info/alternates"), lines.join(""));
+  return { gitDir, [Symbol.asyncDispose]: () => removeTree(root) };
+}
 
 const baseRef = "refs/agentbox/base";
 

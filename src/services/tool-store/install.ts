@@ -14,10 +14,35 @@ import { fetchFromNpm } from "./npm.ts";
 import { fetchFromPypi } from "./pypi.ts";
 import type { Fetch, Fetched } from "./recipe.ts";
 import { type ToolRecord, treeName, writeRecord } from "./records.ts";
-import { sealTree } from "./seal-tree.ts";
 import { openStage, place } from "./stage.ts";
-import { readTree } from "./tree.ts";
+import { readTree, type TreeEntry } from "./tree.ts";
 import { digestOf, hashTree } from "./tree-digest.ts";
+import { chmodSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
+
+/**
+ * Modes of a tree in the store: every box can read it, whatever its user, and only the owner could ever change it. Files
+ * cannot be written at all; directories can by their owner, who must be able to remove them with ordinary means.
+ */
+const batch = 512;
+const dirMode = 0o755;
+
+function sealedMode({ kind, mode }: TreeEntry): number {
+  if (kind === "dir") return dirMode;
+  return (mode & 0o111) === 0 ? 0o444 : 0o555;
+}
+
+/** SECURITY: exact modes, so that a package cannot bring a setuid bit or a file that others may write. */
+async function sealTree(dir: string, entries: readonly TreeEntry[]): Promise<void> {
+  for (const [index, entry] of entries.entries()) {
+    // chmod follows links; a link has no mode of its own.
+    if (entry.kind !== "link" && entry.mode !== sealedMode(entry))
+      chmodSync(join(dir, entry.path), sealedMode(entry));
+    if (index % batch === 0) await setImmediate();
+  }
+  await chmod(dir, dirMode);
+}
 
 export interface InstallPlace {
   readonly agentDir: string;

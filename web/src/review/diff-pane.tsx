@@ -4,17 +4,90 @@ import type { Review } from "../../../src/contract/review/review.ts";
 import { useKeys } from "../app/keys.ts";
 import { Button } from "../parts/button.tsx";
 import { DangerLane } from "./danger-lane.tsx";
-import { DiffToolbar } from "./diff-toolbar.tsx";
 import { type DiffActions, DiffView } from "./diff-view.tsx";
 import { FileList } from "./file-list.tsx";
 import { filesInOrder, flatLines, treeLines } from "./file-tree.ts";
-import { ReviewHelp } from "./review-help.tsx";
 import { rowsOf } from "./rows.ts";
 import { useComments } from "./use-comments.ts";
 import { useLayout } from "./use-layout.ts";
 import { type PatchRange, usePatches } from "./use-patches.ts";
 import { useReading } from "./use-reading.ts";
 import { useViewed } from "./viewed.ts";
+import { SearchInput, Switch } from "../parts/field.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Kbd } from "../parts/note.tsx";
+
+const keys = [
+  ["j / k", "next and previous file"],
+  ["↓ / ↑", "next and previous line"],
+  ["n / p", "next and previous danger"],
+  ["v", "mark the file as viewed, and go to the next one"],
+  ["c", "comment on the line, or on the file"],
+  ["s", "side by side, or one below the other"],
+  ["m", "merge"],
+  ["?", "this help"],
+] as const;
+
+function ReviewHelp({
+  isOpen,
+  onClose,
+  more = [],
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  more?: readonly (readonly [string, string])[];
+}) {
+  return (
+    <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
+      <dl className="review-keys">
+        {[...keys, ...more].map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <Kbd>{key}</Kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+interface DiffToolbarProps {
+  filter: string;
+  onFilter: (filter: string) => void;
+  viewed: number;
+  files: number;
+  layout: ReturnType<typeof useLayout>;
+  onHelp: () => void;
+}
+
+/** What of the diff is shown, and how. */
+function DiffToolbar({ filter, onFilter, viewed, files, layout, onHelp }: DiffToolbarProps) {
+  return (
+    <div className="parts-row review-bar">
+      <SearchInput label="Filter files" value={filter} onChange={({ target }) => onFilter(target.value)} />
+      <span className="small quiet" role="status">
+        {viewed.toLocaleString("en-US")} of {files.toLocaleString("en-US")} viewed
+      </span>
+      <Switch
+        label="Folders"
+        checked={layout.isTree}
+        onChange={({ target }) => layout.change({ isTree: target.checked })}
+      />
+      {layout.isNarrow ? null : (
+        <Switch
+          label="Side by side"
+          checked={layout.isSplit}
+          onChange={({ target }) => layout.change({ isSplit: target.checked })}
+        />
+      )}
+      <Button kind="quiet" onClick={onHelp}>
+        Keys
+      </Button>
+    </div>
+  );
+}
 
 export interface LandingState {
   readonly accepted: ReadonlySet<DangerKind>;

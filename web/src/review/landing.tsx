@@ -7,7 +7,23 @@ import { useToast } from "../parts/toast.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { MergeDialog, type LandingProps } from "./merge-dialog.tsx";
 import { PushDialog } from "./push-dialog.tsx";
-import { useLastMerge } from "./use-last-merge.ts";
+import { useQuery } from "@tanstack/react-query";
+
+/** The latest merge of a box that has not been taken back, as the log tells it. */
+const useLastMerge = (box: string): number | undefined =>
+  useQuery({
+    queryKey: ["review", box, "merge"],
+    queryFn: async () => {
+      const newest = { limit: 100, order: "newest" } as const;
+      const [merged, undone] = await Promise.all([
+        client.listEvents({ box, type: "work.merged", ...newest }),
+        client.listEvents({ type: "work.undone", ...newest }),
+      ]);
+      const back = new Set(undone.events.map(({ data }) => data["merge"]));
+      const last = merged.events.find(({ data }) => !back.has(data["merge"]));
+      return typeof last?.data["merge"] === "number" ? last.data["merge"] : null;
+    },
+  }).data ?? undefined;
 
 interface LandingBarProps extends Pick<LandingProps, "review" | "accepted" | "onOutdated"> {
   /** Why the work cannot land as it is; undefined when it can. */

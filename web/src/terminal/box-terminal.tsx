@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useState, type FormEvent } from "react";
 import type { SessionStatus } from "../../../src/contract/link/messages.ts";
 import { client } from "../api/client.ts";
 import { useMayOn } from "../api/me.ts";
@@ -9,9 +9,40 @@ import { Button } from "../parts/button.tsx";
 import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { LastOutput } from "./last-output.tsx";
-import { SayLine } from "./say-line.tsx";
 import { firstSession, nextShellName, sessionsQuery } from "./sessions.ts";
 import { TerminalView } from "./terminal-view.tsx";
+import { TextInput } from "../parts/field.tsx";
+
+/** One line to the agent, without the terminal's keys: for a phone, and for who only wants to say something. */
+function SayLine({ box }: { box: string }) {
+  const [text, setText] = useState("");
+  const say = useAction((message: string) => client.sendMessage(box, { text: message }), {
+    done: "Said.",
+    onDone: () => setText(""),
+  });
+  const interrupt = useAction(() => client.interruptAgent(box), { done: "Interrupted." });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (text.trim() !== "") say.run(text);
+  };
+  return (
+    <form className="terminal-say" onSubmit={submit}>
+      <TextInput
+        aria-label="Say something to the agent"
+        placeholder="Say something to the agent"
+        value={text}
+        maxLength={65_536}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
+      <Button type="submit" kind="primary" isBusy={say.isBusy}>
+        Send
+      </Button>
+      <Button isBusy={interrupt.isBusy} onClick={() => interrupt.run()}>
+        Interrupt
+      </Button>
+    </form>
+  );
+}
 
 /** The tab of a box: its sessions, one of them in a terminal. */
 export function TerminalPage() {

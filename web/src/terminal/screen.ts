@@ -1,12 +1,69 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
-import { Terminal } from "@xterm/xterm";
-import { terminalFont, terminalTheme } from "./colours.ts";
+import { Terminal, type ITheme, type IDisposable } from "@xterm/xterm";
 import { findText } from "./find-text.ts";
-import { onPersonInput } from "./person-input.ts";
 import { chooseRenderer } from "./renderer.ts";
 import type { Size } from "./session-connection.ts";
 import { strictDocument, withStrictElements } from "./strict-document.ts";
+
+/** A part of xterm that has no public name: it tells that what comes next was done by a person. */
+interface Internals {
+  readonly coreService?: { onUserInput(listener: () => void): IDisposable };
+}
+
+interface Input {
+  typed(text: string): void;
+  /** Mouse reports in the old form, which is not text. */
+  bytes(bytes: Uint8Array): void;
+}
+
+/**
+ * SECURITY: what a box prints can make a terminal type: reports of its state, its size or its colours, as if a person
+ * had. With several viewers each would, and a program's question, or a file that holds one, would become input. Here
+ * only what a person does is input. Without the part of xterm that knows the difference, nothing is.
+ */
+function onPersonInput(terminal: Terminal, input: Input): void {
+  const { coreService } = (terminal as unknown as { readonly _core: Internals })._core;
+  let isPerson = false;
+  coreService?.onUserInput(() => {
+    isPerson = true;
+  });
+  terminal.onData((text) => {
+    if (isPerson) input.typed(text);
+    isPerson = false;
+  });
+  terminal.onBinary((text) => input.bytes(Uint8Array.from(text, (character) => character.charCodeAt(0))));
+}
+
+const variable = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** Dark in both themes, as programs expect their terminal to be. */
+const terminalTheme = (): ITheme => ({
+  background: variable("--terminal-ground"),
+  foreground: variable("--terminal-text"),
+  cursor: variable("--terminal-text"),
+  cursorAccent: variable("--terminal-ground"),
+  selectionBackground: "#3b4a75",
+  black: "#23272f",
+  red: "#ff7b86",
+  green: "#7fd89b",
+  yellow: "#f0c674",
+  blue: "#8fb0ff",
+  magenta: "#d9a2f5",
+  cyan: "#7fd4e0",
+  white: "#d5dae3",
+  brightBlack: "#8b94a5",
+  brightRed: "#ffa3ab",
+  brightGreen: "#a5e9ba",
+  brightYellow: "#f9dc9c",
+  brightBlue: "#b6caff",
+  brightMagenta: "#e8c5fa",
+  brightCyan: "#a8e6ee",
+  brightWhite: "#ffffff",
+});
+
+const terminalFont = (): string => variable("--mono");
 
 export interface ScreenEvents {
   typed(text: string): void;

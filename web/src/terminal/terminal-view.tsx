@@ -1,14 +1,58 @@
-import { type ClipboardEvent, type DragEvent, type MouseEvent, useRef, useState } from "react";
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type MouseEvent,
+  useRef,
+  useState,
+  type KeyboardEvent,
+} from "react";
 import { useMayOn } from "../api/me.ts";
 import { LinkQuestion } from "../parts/confirm-link.tsx";
 import { ErrorNote } from "../parts/note.tsx";
-import { FindBar } from "./find-bar.tsx";
 import { KeyBar } from "./key-bar.tsx";
 import { type MenuPlace, TerminalMenu } from "./menu.tsx";
 import { PasteQuestion } from "./paste-question.tsx";
 import { TerminalStatus } from "./status.tsx";
 import { TerminalToolbar } from "./toolbar.tsx";
 import { useTerminal } from "./use-terminal.ts";
+import { Button, IconButton } from "../parts/button.tsx";
+import { SearchInput } from "../parts/field.tsx";
+
+interface FindBarProps {
+  find: (text: string, isUpwards: boolean) => boolean;
+  onClose: () => void;
+}
+
+/** Search in everything the terminal still has, from the newest line upwards. */
+function FindBar({ find, onClose }: FindBarProps) {
+  const [text, setText] = useState("");
+  const [isMissing, setMissing] = useState(false);
+  const go = (isUpwards: boolean) => setMissing(text !== "" && !find(text, isUpwards));
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Enter") go(!event.shiftKey);
+    if (event.key === "Escape") onClose();
+  };
+  return (
+    <search className="terminal-find">
+      <SearchInput
+        label="Find in the terminal"
+        value={text}
+        autoFocus
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setMissing(false);
+        }}
+        onKeyDown={press}
+      />
+      <Button onClick={() => go(true)}>Up</Button>
+      <Button onClick={() => go(false)}>Down</Button>
+      <span className="small" role="status">
+        {isMissing ? "Not found" : ""}
+      </span>
+      <IconButton label="Close the search" icon="close" onClick={onClose} />
+    </search>
+  );
+}
 
 interface TerminalViewProps {
   box: string;

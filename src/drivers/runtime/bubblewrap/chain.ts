@@ -3,15 +3,52 @@
  * says on stderr is kept, up to a limit, to explain a box that did not come up.
  */
 import type { ChildProcess } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from "node:fs";
 import { AgentBoxError, messageOf } from "../../../base/errors.ts";
 import { printable } from "../../../base/printable.ts";
 import type { BubblewrapHost } from "./bubblewrap-host.ts";
-import { inheritedDescriptors } from "./inherited-descriptors.ts";
 import { launchArgv, type LaunchInput, type Programs } from "./launch-plan.ts";
-import { openSealedFile } from "./sealed-file.ts";
 import type { EtcFile } from "../etc-files.ts";
 import { seccompProgram } from "./seccomp/filter.ts";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+
+/* Bytes handed to a child through a descriptor: complete before the child starts, and without a name afterwards. */
+
+/** Returns a descriptor that stands at the first byte. The caller closes it. */
+function openSealedFile(directory: string, content: Uint8Array): number {
+  const path = join(directory, `.${randomBytes(8).toString("hex")}.sealed`);
+  const fd = openSync(path, "wx+", 0o600);
+  try {
+    unlinkSync(path);
+    // A write at a position leaves the descriptor's own position at the start, where the child begins to read.
+    let written = 0;
+    while (written < content.length)
+      written += writeSync(fd, content, written, content.length - written, written);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** Descriptors this process would pass on to every child, because whoever started it left them open. */
+const closeOnExec = 0o2000000;
+
+/** Node opens everything with close-on-exec, so what lacks it above stderr came from outside. */
+function inheritedDescriptors(): readonly number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((fd) => {
+      if (fd <= 2) return false;
+      try {
+        const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
+        return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+      } catch {
+        return false;
+      }
+    });
+}
 
 const keptBytes = 16 * 1024;
 /** SECURITY: a box that floods this pipe is no longer read, so that it cannot keep the daemon busy. */

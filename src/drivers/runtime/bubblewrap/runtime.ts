@@ -3,13 +3,13 @@
  * that a daemon that was killed between any two steps finds exactly what lives.
  */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import { mkdir } from "node:fs/promises";
+import { join, dirname } from "node:path";
+import { mkdir, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AgentBoxError } from "../../../base/errors.ts";
 import { KeyedMutex } from "../../../base/mutex.ts";
 import { omitUndefined } from "../../../base/omit-undefined.ts";
-import { BoxName, boxPaths, type Isolation } from "../../../contract/box.ts";
+import { BoxName, boxPaths, type Isolation, type BoxOwner } from "../../../contract/box.ts";
 import { signalProcess } from "../../../host/processes.ts";
 import type { Runtime, RuntimeBox, RuntimeStatus, RuntimeUsage } from "../../../ports/runtime.ts";
 import { identify, type ProcessIdentity, usageFromProc, waitUntilGone } from "../process-tree.ts";
@@ -19,18 +19,39 @@ import type { BubblewrapHost } from "./bubblewrap-host.ts";
 import { type Chain, startChain } from "./chain.ts";
 import { EndWatch } from "./end-watch.ts";
 import { etcFiles } from "../etc-files.ts";
-import { groupFreezer } from "./freezer.ts";
 import { Guard } from "../guard.ts";
 import { OwnerMaps } from "../owner-maps.ts";
 import { isolationOf, refuseUnenforceable } from "./guarantees.ts";
 import { detectLimiter } from "./limits/detect.ts";
-import type { Limiter } from "./limits/limiter.ts";
+import type { Limiter, GroupFreezer } from "./limits/limiter.ts";
 import { checkBesideGuard, checkMounts, checkSkills } from "../mounts.ts";
-import { findBarrier } from "./reachability.ts";
 import { type BoxRecord, readBootId, Records } from "./records.ts";
 import { placeSystemFiles } from "../system-files.ts";
 import { readSystemLayout } from "../system-layout.ts";
 import { refuseUnsupported } from "./unsupported.ts";
+
+/** Explains why a box's user cannot get to a path: names the directory that stands in the way. */
+async function findBarrier(path: string, { uid, gid }: BoxOwner): Promise<string | undefined> {
+  const above: string[] = [];
+  for (let at = dirname(path); ; at = dirname(at)) {
+    above.unshift(at);
+    if (at === "/") break;
+  }
+  for (const directory of above) {
+    const found = await stat(directory).catch(() => undefined);
+    if (found === undefined) return directory;
+    const bit = found.uid === uid ? 0o100 : found.gid === gid ? 0o010 : 0o001;
+    if ((found.mode & bit) === 0) return directory;
+  }
+  return undefined;
+}
+
+/** Stops a box through its control group, where it has one. */
+const groupFreezer = (groups: GroupFreezer): Freezer => ({
+  freeze: (name) => groups.freeze(name),
+  thaw: (name) => groups.thaw(name),
+  isFrozen: (name) => groups.isFrozen(name),
+});
 
 const startTimeoutMs = 15_000;
 /** Below this, uids belong to the host's own services. */

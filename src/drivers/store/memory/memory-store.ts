@@ -22,11 +22,114 @@ import type {
   TrustRecord,
   UsageGroup,
 } from "../../../ports/store.ts";
-import { EgressRecords } from "./egress-records.ts";
 import { EventLog } from "./event-log.ts";
 import { ModelRecords, sumOf } from "./model-records.ts";
-import { ReviewEntries } from "./review-entries.ts";
-import { SecretGrants } from "./secret-grants.ts";
+import { canonicalJson } from "../../../base/digest.ts";
+
+/** A person's yes for a secret, as texts by secret, scope and use. Those for one box go with it. */
+class SecretGrants {
+  readonly #grants = new Map<string, string>();
+
+  change({ remove, revokeSecret, grantSecret }: StoreChange): void {
+    if (remove) this.#drop(({ scope }) => scope.kind === "box" && scope.box === remove.name);
+    if (revokeSecret) {
+      const { secret } = revokeSecret;
+      const scope = revokeSecret.scope && canonicalJson(revokeSecret.scope);
+      this.#drop((grant) => {
+        return grant.secret === secret && (scope === undefined || canonicalJson(grant.scope) === scope);
+      });
+    }
+    if (grantSecret) {
+      const { secret, scope, use } = grantSecret;
+      this.#grants.set(JSON.stringify([secret, canonicalJson(scope), use]), JSON.stringify(grantSecret));
+    }
+  }
+
+  list(secret: string | undefined): SecretGrant[] {
+    return [...this.#grants]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, text]) => JSON.parse(text) as SecretGrant)
+      .filter((grant) => secret === undefined || grant.secret === secret);
+  }
+
+  #drop(isMeant: (grant: SecretGrant) => boolean): void {
+    for (const [key, text] of this.#grants)
+      if (isMeant(JSON.parse(text) as SecretGrant)) this.#grants.delete(key);
+  }
+}
+
+/** What is kept about reviews, as texts: what cannot be stored fails here as it would on a disk. */
+interface Kept {
+  readonly kind: ReviewKind;
+  readonly key: string;
+  readonly box: string;
+  readonly text: string;
+}
+
+class ReviewEntries {
+  readonly #entries = new Map<string, Kept>();
+
+  change({ remove, review = [] }: StoreChange): void {
+    if (remove) {
+      for (const [id, { box, kind }] of this.#entries)
+        if (box === remove.name && kind !== "merge") this.#entries.delete(id);
+    }
+    for (const { kind, key, value } of review) {
+      const id = JSON.stringify([value.incarnation, kind, key]);
+      this.#entries.set(id, { kind, key, box: value.box, text: JSON.stringify(value) });
+    }
+  }
+
+  list<K extends ReviewKind>(
+    kind: K,
+    { incarnation, projectDir }: { readonly incarnation?: string; readonly projectDir?: string },
+  ): readonly ReviewKinds[K][] {
+    return [...this.#entries.values()]
+      .filter((entry) => entry.kind === kind)
+      .sort((a, b) => Number.parseInt(a.key, 10) - Number.parseInt(b.key, 10) || (a.key < b.key ? -1 : 1))
+      .map(({ text }) => JSON.parse(text) as ReviewKinds[K] & { projectDir?: string })
+      .filter((value) => incarnation === undefined || value.incarnation === incarnation)
+      .filter((value) => projectDir === undefined || value.projectDir === projectDir);
+  }
+}
+
+/* The gate's decisions, bounded; what is recorded about a secret is not pushed out by anything else. */
+
+/** Of one box, one verdict, and one secret or none. */
+const maxEgressRecords = 20_000;
+
+class EgressRecords {
+  #records: EgressRecord[] = [];
+  #total = 0;
+
+  add(records: readonly NewEgressRecord[]): void {
+    for (const record of records) this.#records.push({ id: ++this.#total, ...record });
+    const kept = new Map<string, number>();
+    // From the newest on, each up to its share.
+    this.#records = this.#records
+      .reverse()
+      .filter(({ box, verdict, secret }) => {
+        const share = JSON.stringify([box, verdict, secret]);
+        const count = (kept.get(share) ?? 0) + 1;
+        kept.set(share, count);
+        return count <= maxEgressRecords;
+      })
+      .reverse();
+  }
+
+  list({ after = 0, box, host, verdict, secret, limit, newestFirst }: EgressQuery): EgressRecord[] {
+    const hits = this.#records.filter(
+      (record) =>
+        record.id > after &&
+        (box === undefined || record.box === box) &&
+        (host === undefined || record.host === host) &&
+        (verdict === undefined || record.verdict === verdict) &&
+        (secret === undefined || (secret === true ? record.secret !== undefined : record.secret === secret)),
+    );
+    if (newestFirst) hits.reverse();
+    return hits.slice(0, limit);
+  }
+}
 
 interface StoredBox {
   readonly incarnation: string;
