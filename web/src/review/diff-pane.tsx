@@ -8,7 +8,6 @@ import { type DiffActions, DiffView } from "./diff-view.tsx";
 import { FileList } from "./file-list.tsx";
 import { filesInOrder, flatLines, treeLines } from "./file-tree.ts";
 import { rowsOf } from "./rows.ts";
-import { useComments } from "./use-comments.ts";
 import { useLayout } from "./use-layout.ts";
 import { type PatchRange, usePatches } from "./use-patches.ts";
 import { useReading } from "./use-reading.ts";
@@ -16,6 +15,31 @@ import { useViewed } from "./viewed.ts";
 import { SearchInput, Switch } from "../parts/field.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Kbd } from "../parts/note.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
+import type { ReviewComment } from "../../../src/contract/review/comment.ts";
+import { client } from "../api/client.ts";
+import { useAction } from "../parts/use-action.ts";
+import type { NewComment } from "./comments.tsx";
+
+const noComments: readonly ReviewComment[] = [];
+
+/** Comments on a box's work: written one by one, sent as one message. */
+function useComments(box: string, onSaved: () => void) {
+  const key = ["review", box, "comments"];
+  const { data = noComments } = useQuery({ queryKey: key, queryFn: () => client.listComments(box) });
+  const options = { invalidates: [key] };
+  const add = useAction(
+    ({ path, line, text }: NewComment) => client.addComment(box, { path, text, ...omitUndefined({ line }) }),
+    { ...options, onDone: onSaved },
+  );
+  const send = useAction(() => client.sendComments(box), {
+    ...options,
+    done: ({ sent }) => `Sent ${sent} ${sent === 1 ? "comment" : "comments"} to the agent as one message.`,
+  });
+  const resolve = useAction((comment: ReviewComment) => client.resolveComment(box, comment.id), options);
+  return { comments: data, drafts: data.filter(({ state }) => state === "draft").length, add, send, resolve };
+}
 
 const keys = [
   ["j / k", "next and previous file"],
