@@ -69,6 +69,18 @@ const planted: readonly { rule: string; bad: SourceFile; good: SourceFile; says:
     says: /core, which may not import host/,
   },
   {
+    rule: "files of the box's side in a pure layer",
+    bad: file(
+      "src/core/x.ts",
+      `import { SafeDirectory } from "../safe-path/safe-directory.ts"; SafeDirectory;`,
+    ),
+    good: file(
+      "src/boxd/x.ts",
+      `import { SafeDirectory } from "../safe-path/safe-directory.ts"; SafeDirectory;`,
+    ),
+    says: /core, which may not import safe-path/,
+  },
+  {
     rule: "a type-only import against the table",
     bad: file("src/base/x.ts", `import type { Box } from "../contract/box.ts"; export type X = Box;`),
     good: file("src/base/x.ts", `import type { Clock } from "./clock.ts"; export type X = Clock;`),

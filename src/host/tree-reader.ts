@@ -5,7 +5,7 @@
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
-import { DirectoryHandle, isLinkRefusal } from "./directory-handle.ts";
+import { SafeDirectory, isLinkRefusal } from "../safe-path/safe-directory.ts";
 import type { SkippedEntry, TreeEntry } from "./tree-entry.ts";
 
 /** The chunks of a file follow its entry, before the next one. */
@@ -22,7 +22,7 @@ export async function* readTree(path: string): AsyncGenerator<TreeItem> {
   if (name === "")
     throw new AgentBoxError("file.unsafe_path", "The root of the file system cannot be copied.");
   const root = await realRoot(path);
-  await using parent = await DirectoryHandle.open(dirname(root));
+  await using parent = await SafeDirectory.open(dirname(root));
   yield* readAt(parent, basename(root), name);
 }
 
@@ -38,7 +38,7 @@ async function realRoot(path: string): Promise<string> {
   }
 }
 
-async function* readAt(parent: DirectoryHandle, name: string, path: string): AsyncGenerator<TreeItem> {
+async function* readAt(parent: SafeDirectory, name: string, path: string): AsyncGenerator<TreeItem> {
   const found = await lstat(parent.at(name)).catch(() => undefined);
   if (found === undefined) yield skip(path, "it was removed while it was being copied");
   else if (found.isSymbolicLink()) yield* readLink(parent, name, path);
@@ -47,13 +47,13 @@ async function* readAt(parent: DirectoryHandle, name: string, path: string): Asy
   else yield skip(path, "it is neither a file, a directory nor a link");
 }
 
-async function* readLink(parent: DirectoryHandle, name: string, path: string): AsyncGenerator<TreeItem> {
+async function* readLink(parent: SafeDirectory, name: string, path: string): AsyncGenerator<TreeItem> {
   const target = await readlink(parent.at(name)).catch(() => undefined);
   if (target === undefined) yield skip(path, "it changed while it was being copied");
   else yield { type: "entry", entry: { path, kind: "symlink", mode: 0o777, size: 0, target } };
 }
 
-async function* readDirectory(parent: DirectoryHandle, name: string, path: string): AsyncGenerator<TreeItem> {
+async function* readDirectory(parent: SafeDirectory, name: string, path: string): AsyncGenerator<TreeItem> {
   const directory = await parent.openDirectory(name).catch(unreadable);
   if (typeof directory === "string") {
     yield skip(path, directory);
@@ -68,8 +68,8 @@ async function* readDirectory(parent: DirectoryHandle, name: string, path: strin
   }
 }
 
-async function* readFile(parent: DirectoryHandle, name: string, path: string): AsyncGenerator<TreeItem> {
-  const file = await parent.openToRead(name).catch(unreadable);
+async function* readFile(parent: SafeDirectory, name: string, path: string): AsyncGenerator<TreeItem> {
+  const file = await parent.openFile(name).catch(unreadable);
   if (typeof file === "string") {
     yield skip(path, file);
     return;

@@ -8,7 +8,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, rename, rm, stat, symlin
 import { basename, dirname, resolve } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
-import { DirectoryHandle, isLinkRefusal, isPlainName } from "./directory-handle.ts";
+import { SafeDirectory, isLinkRefusal, isPlainName } from "../safe-path/safe-directory.ts";
 import type { SkippedEntry, TreeEntry } from "./tree-entry.ts";
 
 export interface TreeWriterOptions {
@@ -37,7 +37,7 @@ export async function openTreeWriter(destination: string, options: TreeWriterOpt
   const [parent, name] = isDirectory ? [path, options.name] : [dirname(path), basename(path)];
   if (!isPlainName(name)) throw unsafe(name, "is not the name of a file");
   try {
-    return new TreeWriter(await DirectoryHandle.open(parent), name, options);
+    return new TreeWriter(await SafeDirectory.open(parent), name, options);
   } catch (error) {
     throw new AgentBoxError("file.not_found", `There is no directory ${parent} to write into.`, {
       cause: error,
@@ -47,7 +47,7 @@ export async function openTreeWriter(destination: string, options: TreeWriterOpt
 
 interface OpenFile {
   readonly path: string;
-  readonly parent: DirectoryHandle;
+  readonly parent: SafeDirectory;
   readonly name: string;
   readonly temporary: string;
   readonly handle: FileHandle;
@@ -59,7 +59,7 @@ export class TreeWriter implements AsyncDisposable {
   readonly #maxEntries: number;
   readonly #maxBytes: number;
   /** The open directories from the parent of the root down to where the last entry was. */
-  readonly #open: { readonly name: string; readonly handle: DirectoryHandle }[];
+  readonly #open: { readonly name: string; readonly handle: SafeDirectory }[];
   readonly #seen = new Set<string>();
   readonly #links: { readonly names: readonly string[]; readonly target: string }[] = [];
   readonly #narrow: { readonly names: readonly string[]; readonly mode: number }[] = [];
@@ -68,7 +68,7 @@ export class TreeWriter implements AsyncDisposable {
   #file: OpenFile | undefined;
   #bytes = 0;
 
-  constructor(parent: DirectoryHandle, root: string, options: TreeWriterOptions) {
+  constructor(parent: SafeDirectory, root: string, options: TreeWriterOptions) {
     this.#open = [{ name: "", handle: parent }];
     this.#root = root;
     this.#maxEntries = options.maxEntries ?? 1_000_000;
@@ -134,7 +134,7 @@ export class TreeWriter implements AsyncDisposable {
   }
 
   /** The open directory that `names` lead to from the parent of the root. */
-  async #enter(names: readonly string[]): Promise<DirectoryHandle> {
+  async #enter(names: readonly string[]): Promise<SafeDirectory> {
     let depth = 0;
     while (depth < names.length && this.#open[depth + 1]?.name === names[depth]) depth++;
     for (const { handle } of this.#open.splice(depth + 1).reverse()) await handle[Symbol.asyncDispose]();
@@ -223,10 +223,10 @@ export function staysInside(target: string, depth: number): boolean {
 }
 
 async function openChild(
-  parent: DirectoryHandle,
+  parent: SafeDirectory,
   name: string,
   names: readonly string[],
-): Promise<DirectoryHandle> {
+): Promise<SafeDirectory> {
   try {
     return await parent.openDirectory(name);
   } catch (error) {

@@ -1,9 +1,10 @@
+import { lstat, readlink } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
 import { frameKind } from "../../contract/link/codec.ts";
 import type { BoxdConfig, ReadFilesOp } from "../../contract/link/messages.ts";
 import type { Connection } from "../connection.ts";
-import { SafeDirectory } from "./safe-directory.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 
 const readBytes = 256 * 1024;
 const maxPathLength = 4096;
@@ -21,7 +22,7 @@ export async function serveReadFiles(
     await sending.directory(root, "", 0o755);
   } else {
     await using parent = await SafeDirectory.open(dirname(path)).catch(absent(op.path));
-    await parent.stat(basename(path)).catch(absent(op.path));
+    await lstat(parent.at(basename(path))).catch(absent(op.path));
     await sending.entry(parent, basename(path), "");
   }
   connection.end({ type: "end", entries: sending.entries, bytes: sending.bytes });
@@ -38,13 +39,13 @@ class SendingFiles {
 
   /** `path` is where the entry stands in the tree that is sent; the root has none. */
   async entry(parent: SafeDirectory, name: string, path: string): Promise<void> {
-    const stat = await parent.stat(name);
+    const stat = await lstat(parent.at(name));
     const mode = Number(stat.mode) & 0o7777;
     if (stat.isDirectory()) {
-      await using directory = await parent.enter(name);
+      await using directory = await parent.openDirectory(name);
       await this.directory(directory, path, mode);
     } else if (stat.isSymbolicLink()) {
-      const target = await parent.readLink(name);
+      const target = await readlink(parent.at(name));
       await this.#announce({ path: path || name, kind: "symlink", mode: 0o777, size: 0, target });
     } else if (stat.isFile()) {
       await this.#file(parent, name, path || name);
@@ -54,7 +55,7 @@ class SendingFiles {
 
   async directory(directory: SafeDirectory, path: string, mode: number): Promise<void> {
     await this.#announce({ path, kind: "dir", mode, size: 0 });
-    for (const name of (await directory.list()).sort()) {
+    for (const name of (await directory.names()).sort()) {
       await this.entry(directory, name, path === "" ? name : `${path}/${name}`);
     }
   }

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { HeldSecrets } from "../../contract/link/messages.ts";
-import { SafeDirectory } from "./safe-directory.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 
 /** Puts the files where the host says. What stands under the name already is replaced, and no link is written through. */
 export async function writeSecretFiles(files: HeldSecrets["files"]): Promise<void> {

@@ -1,7 +1,8 @@
+import { lstat } from "node:fs/promises";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import { boxPaths } from "../../contract/box-paths.ts";
 import type { SeedFile } from "../../contract/agent.ts";
-import { SafeDirectory } from "./safe-directory.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 
 const maxExistingBytes = 8 * 2 ** 20;
 
@@ -50,7 +51,7 @@ async function descend(
 ): Promise<void> {
   const [next, ...rest] = names;
   if (next === undefined) return act(directory);
-  await using below = await directory.ensure(next);
+  await using below = await directory.ensureDirectory(next);
   await descend(below, rest, act);
 }
 
@@ -77,7 +78,7 @@ async function readExisting(parent: SafeDirectory, name: string): Promise<string
 
 /** A directory that the agent made itself in the link's place stays: its contents may be the person's. */
 async function placeLink(parent: SafeDirectory, name: string, target: string): Promise<void> {
-  const found = await parent.stat(name).catch(() => undefined);
+  const found = await lstat(parent.at(name)).catch(() => undefined);
   if (found?.isDirectory()) return;
   await parent.replaceLink(name, target);
 }

@@ -5,7 +5,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts";
 import type { BoxdConfig, StreamInput, WriteFilesOp } from "../../contract/link/messages.ts";
 import type { Connection } from "../connection.ts";
-import { SafeDirectory } from "./safe-directory.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 
 type Entry = Extract<StreamInput, { type: "entry" }>;
 
@@ -61,7 +61,7 @@ class ReceivingFiles {
       if (await this.#nextEntry()) throw protocolError("only one file can get the name of the destination");
       return;
     }
-    await using root = await parent.ensure(name);
+    await using root = await parent.ensureDirectory(name);
     // The destination is new and takes the place of the directory that is sent.
     await this.#tree(root, first, first.path);
   }
@@ -84,12 +84,12 @@ class ReceivingFiles {
     }
     // Last and from the inside out, because a directory without the write bit could not be filled.
     for (const { parts, mode } of this.#modes.reverse())
-      await within(root, parts, (directory) => directory.chmod(mode));
+      await within(root, parts, (directory) => directory.chmod(mode & 0o777));
   }
 
   async #put(parent: SafeDirectory, name: string, entry: Entry): Promise<void> {
     this.entries += 1;
-    if (entry.kind === "dir") await (await parent.ensure(name))[Symbol.asyncDispose]();
+    if (entry.kind === "dir") await (await parent.ensureDirectory(name))[Symbol.asyncDispose]();
     else if (entry.kind === "symlink") await parent.replaceLink(name, entry.target ?? "");
     else await parent.replaceFile(name, entry.mode, (file) => this.#contents(file, entry.size));
   }
@@ -127,7 +127,7 @@ async function within(
 ): Promise<void> {
   const [name, ...rest] = parts;
   if (name === undefined) return act(root);
-  await using directory = await root.ensure(name);
+  await using directory = await root.ensureDirectory(name);
   await within(directory, rest, act);
 }
 

@@ -9,7 +9,7 @@ import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import { boxNamePattern } from "../../contract/box.ts";
 import type { GuardedEntry } from "../../contract/guarded-paths.ts";
-import { DirectoryHandle } from "../../host/directory-handle.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { RuntimeBox } from "../../ports/runtime.ts";
 
 export interface Guarded {
@@ -123,7 +123,7 @@ async function checkKind(workspace: string, name: string): Promise<void> {
 
 /** Belongs to whom the directory belongs to, and is never written through a link: the name is new or this fails. */
 async function makeStandIn(workspace: string, { name, standIn }: GuardedEntry): Promise<void> {
-  await using directory = await DirectoryHandle.open(workspace);
+  await using directory = await SafeDirectory.open(workspace);
   const path = directory.at(name);
   try {
     if (standIn === "directory") await mkdir(path, { mode: 0o755 });
@@ -138,7 +138,7 @@ async function makeStandIn(workspace: string, { name, standIn }: GuardedEntry): 
 
 /** What is no longer as we made it is somebody's work, and stays. */
 async function removeStandIn(workspace: string, { name, standIn }: GuardedEntry): Promise<void> {
-  const directory = await DirectoryHandle.open(workspace).catch(() => undefined);
+  const directory = await SafeDirectory.open(workspace).catch(() => undefined);
   if (directory === undefined) return;
   try {
     if (standIn === "directory") return await rmdir(directory.at(name));
@@ -151,8 +151,8 @@ async function removeStandIn(workspace: string, { name, standIn }: GuardedEntry)
   }
 }
 
-async function holds(directory: DirectoryHandle, name: string, text: string): Promise<boolean> {
-  const file = await directory.openToRead(name);
+async function holds(directory: SafeDirectory, name: string, text: string): Promise<boolean> {
+  const file = await directory.openFile(name);
   try {
     const { size } = await file.stat();
     return size === Buffer.byteLength(text) && (await file.readFile("utf8")) === text;

@@ -17,7 +17,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
-import { DirectoryHandle } from "../../host/directory-handle.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { ExportOptions, MergeRequest } from "../../ports/merge.ts";
 import { gitStepFailed, mergeFailed } from "./failure.ts";
 import { guardedGit, guardedGitOk } from "./guarded-git.ts";
@@ -120,7 +120,7 @@ async function writeWhole(
       cause: error,
     });
   });
-  await using directory = await DirectoryHandle.open(path);
+  await using directory = await SafeDirectory.open(path);
   const target = directory.at(basename(file));
   const found = await lstat(target).catch(() => undefined);
   if (found && !(overwrite && found.isFile())) throw fileTaken(file, found.isFile());

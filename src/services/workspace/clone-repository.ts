@@ -4,7 +4,7 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DirectoryHandle } from "../../host/directory-handle.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { CopyBudget, type CopyLimits, copyEntry, openBelow } from "./copy-tree.ts";
 import { gitOk, git } from "../../host/git.ts";
@@ -136,8 +136,8 @@ async function copyPlainFile(
   targetDir: string,
   limits: CopyLimits,
 ): Promise<void> {
-  await using common = await DirectoryHandle.open(commonDir);
-  await using target = await DirectoryHandle.open(targetDir);
+  await using common = await SafeDirectory.open(commonDir);
+  await using target = await SafeDirectory.open(targetDir);
   // SECURITY: a link in the place of either name could make any file of the host part of the clone.
   const directory = await openBelow(common, below, false);
   if (directory === undefined) return;

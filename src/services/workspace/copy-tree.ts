@@ -6,7 +6,7 @@ import { constants } from "node:fs";
 import { chmod, copyFile, lstat, mkdir, readlink, rm, symlink } from "node:fs/promises";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
 import { formatBytes } from "../../base/bytes.ts";
-import { DirectoryHandle, isLinkRefusal } from "../../host/directory-handle.ts";
+import { SafeDirectory, isLinkRefusal } from "../../safe-path/safe-directory.ts";
 
 export interface CopyLimits {
   readonly maxFiles: number;
@@ -38,8 +38,8 @@ export class CopyBudget {
 const parallelFiles = 16;
 
 export async function copyDirectory(
-  from: DirectoryHandle,
-  to: DirectoryHandle,
+  from: SafeDirectory,
+  to: SafeDirectory,
   budget: CopyBudget,
 ): Promise<void> {
   const directories: string[] = [];
@@ -60,8 +60,8 @@ export async function copyDirectory(
 
 /** Copies a file or a link. Of a directory only the kind is said; what is something else is left out. */
 export async function copyEntry(
-  from: DirectoryHandle,
-  to: DirectoryHandle,
+  from: SafeDirectory,
+  to: SafeDirectory,
   name: string,
   budget: CopyBudget,
   { links } = { links: true },
@@ -78,14 +78,14 @@ export async function copyEntry(
 }
 
 async function copyFileContent(
-  from: DirectoryHandle,
-  to: DirectoryHandle,
+  from: SafeDirectory,
+  to: SafeDirectory,
   name: string,
   budget: CopyBudget,
 ): Promise<"copied" | "left_out"> {
   // SECURITY: a box that has the same directory mounted can swap this file for a link to one that only we may
   // read, so what is copied is the file that was opened without following.
-  const file = await from.openToRead(name).catch((error: unknown) => {
+  const file = await from.openFile(name).catch((error: unknown) => {
     if (isLinkRefusal(error) || systemCode(error) === "ENOENT") return undefined;
     throw new AgentBoxError("workspace.source_invalid", `The file ${JSON.stringify(name)} cannot be read.`, {
       cause: error,
@@ -111,10 +111,10 @@ async function copyFileContent(
  * and what is no directory gives way: a tracked link where the work has a directory must not lead the copy out.
  */
 export async function openBelow(
-  root: DirectoryHandle,
+  root: SafeDirectory,
   names: readonly string[],
   make: boolean,
-): Promise<DirectoryHandle | undefined> {
+): Promise<SafeDirectory | undefined> {
   let current = root;
   for (const name of names) {
     const next = await openStep(current, name, make);
@@ -126,10 +126,10 @@ export async function openBelow(
 }
 
 async function openStep(
-  parent: DirectoryHandle,
+  parent: SafeDirectory,
   name: string,
   make: boolean,
-): Promise<DirectoryHandle | undefined> {
+): Promise<SafeDirectory | undefined> {
   try {
     return await parent.openDirectory(name);
   } catch (error) {

@@ -2,7 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAgentBoxError, messageOf, AgentBoxError } from "../../base/errors.ts";
 import type { WorkspaceSpec } from "../../contract/box.ts";
-import { DirectoryHandle } from "../../host/directory-handle.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import { runOk } from "../../host/run.ts";
 import type { PreparedWorkspace, Workspaces } from "../../ports/workspace.ts";
 import { cloneRepository } from "./clone-repository.ts";
@@ -67,8 +67,8 @@ async function fill(request: PrepareOptions, options: WorkspacesOptions): Promis
 }
 
 async function copySource(source: string, target: string, limits: CopyLimits): Promise<void> {
-  await using from = await DirectoryHandle.open(source);
-  await using to = await DirectoryHandle.open(target);
+  await using from = await SafeDirectory.open(source);
+  await using to = await SafeDirectory.open(target);
   await copyDirectory(from, to, new CopyBudget(limits));
 }
 

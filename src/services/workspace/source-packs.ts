@@ -3,7 +3,7 @@
  * a link in the place of one could lead to any file of the host.
  */
 import { lstat } from "node:fs/promises";
-import { DirectoryHandle } from "../../host/directory-handle.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import { CopyBudget, copyEntry } from "./copy-tree.ts";
 
 export interface SourcePack {
@@ -18,7 +18,7 @@ const largeBytes = 16 << 20;
 const packName = /^(pack-[0-9a-f]{40,64})\.pack$/;
 
 export async function findLargePacks(directory: string): Promise<readonly SourcePack[]> {
-  const handle = await DirectoryHandle.open(directory).catch(() => undefined);
+  const handle = await SafeDirectory.open(directory).catch(() => undefined);
   if (handle === undefined) return [];
   await using packs = handle;
   const found: SourcePack[] = [];
@@ -33,8 +33,8 @@ export async function findLargePacks(directory: string): Promise<readonly Source
 
 /** The count is in the head of every pack: "PACK", a version, and the number of objects. */
 export async function readPack(directory: string, name: string): Promise<SourcePack | undefined> {
-  await using packs = await DirectoryHandle.open(directory);
-  const file = await packs.openToRead(`${name}.pack`).catch(() => undefined);
+  await using packs = await SafeDirectory.open(directory);
+  const file = await packs.openFile(`${name}.pack`).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
@@ -47,9 +47,9 @@ export async function readPack(directory: string, name: string): Promise<SourceP
 
 /** False when one of them has gone meanwhile. The index comes last, because git takes a pack with one for whole. */
 export async function copyPacks(packs: readonly SourcePack[], packDir: string): Promise<boolean> {
-  await using to = await DirectoryHandle.open(packDir);
+  await using to = await SafeDirectory.open(packDir);
   for (const { directory, name } of packs) {
-    await using from = await DirectoryHandle.open(directory);
+    await using from = await SafeDirectory.open(directory);
     for (const ending of ["pack", "idx"]) {
       const budget = new CopyBudget({ maxFiles: 1, maxBytes: Number.POSITIVE_INFINITY });
       const result = await copyEntry(from, to, `${name}.${ending}`, budget, { links: false });

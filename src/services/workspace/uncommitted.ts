@@ -4,7 +4,7 @@
  */
 import { lstat, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DirectoryHandle } from "../../host/directory-handle.ts";
+import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import { CopyBudget, type CopyLimits, copyEntry, openBelow } from "./copy-tree.ts";
 import { type GitOptions, git, gitFailed, gitOk } from "../../host/git.ts";
 
@@ -52,9 +52,9 @@ export async function listUncommitted(query: UncommittedQuery): Promise<readonly
 }
 
 async function copyIndex(sourceGitDir: string, index: string): Promise<void> {
-  await using source = await DirectoryHandle.open(sourceGitDir);
+  await using source = await SafeDirectory.open(sourceGitDir);
   // SECURITY: opened without following, because the name may be a link to a file that only we can read.
-  const file = await source.openToRead("index").catch(() => undefined);
+  const file = await source.openFile("index").catch(() => undefined);
   if (file === undefined) return;
   try {
     const { atimeMs, mtimeMs } = await file.stat();
@@ -74,8 +74,8 @@ export async function carryUncommitted(
   target: string,
   limits: CopyLimits,
 ): Promise<number> {
-  await using from = await DirectoryHandle.open(source);
-  await using to = await DirectoryHandle.open(target);
+  await using from = await SafeDirectory.open(source);
+  await using to = await SafeDirectory.open(target);
   const budget = new CopyBudget(limits);
   // First everything that is there no longer makes room, then what is new comes in.
   for (const path of paths) await removePath(to, path);
@@ -86,7 +86,7 @@ export async function carryUncommitted(
   return leftBehind;
 }
 
-async function removePath(to: DirectoryHandle, path: string): Promise<void> {
+async function removePath(to: SafeDirectory, path: string): Promise<void> {
   const { parents, name } = split(path);
   const parent = await openBelow(to, parents, false);
   if (parent === undefined) return;
@@ -98,8 +98,8 @@ async function removePath(to: DirectoryHandle, path: string): Promise<void> {
 }
 
 async function carryPath(
-  from: DirectoryHandle,
-  to: DirectoryHandle,
+  from: SafeDirectory,
+  to: SafeDirectory,
   path: string,
   budget: CopyBudget,
 ): Promise<boolean> {
