@@ -40,7 +40,7 @@ class SendingFiles {
   /** `path` is where the entry stands in the tree that is sent; the root has none. */
   async entry(parent: SafeDirectory, name: string, path: string): Promise<void> {
     const stat = await lstat(parent.at(name));
-    const mode = Number(stat.mode) & 0o7777;
+    const mode = stat.mode & 0o7777;
     if (stat.isDirectory()) {
       await using directory = await parent.openDirectory(name);
       await this.directory(directory, path, mode);
