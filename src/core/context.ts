@@ -2,7 +2,7 @@
 import type { Clock, Ids } from "../base/clock.ts";
 import { AgentBoxError } from "../base/errors.ts";
 import { KeyedMutex } from "../base/mutex.ts";
-import type { Share, SharedRate, TokenBucket } from "../base/rate.ts";
+import type { Share, SharedRate } from "../base/rate.ts";
 import { Turns } from "../base/turns.ts";
 import type { AgentEntry } from "../contract/agent.ts";
 import type { Box, BoxOwner } from "../contract/box.ts";
@@ -43,6 +43,7 @@ import { Approvals } from "./network/approvals.ts";
 import { EgressLog } from "./network/egress-log.ts";
 import { EventBudget } from "./network/event-budget.ts";
 import { openLogRates } from "./exec/recording.ts";
+import { EventBytes, type EventShare } from "./resources/kept-bytes.ts";
 import { TurnCheckpoints } from "./review/turn-checkpoints.ts";
 import { Resources } from "./resources/resources.ts";
 import { SecretGrants } from "./secrets/secret-grants.ts";
@@ -146,8 +147,6 @@ export interface LiveBox {
   /** Sessions that the host has started in this run. */
   readonly sources: Set<string>;
   readonly logRate: Share;
-  /** What may be written to the event log because of it. */
-  readonly eventBytes: TokenBucket;
 }
 
 /** What follows when a box says something over its link; `link-reactions.ts` has the answers. */
@@ -193,6 +192,7 @@ export class Core {
   readonly boots = new Turns(bootsAtATime);
   readonly #listeners = new Set<(event: BoxEvent) => void>();
   readonly logRates: SharedRate;
+  readonly eventBytes = new EventBytes(() => this.ports.clock);
   readonly facts = new BoxFacts(this);
   readonly resources = new Resources(this);
 
@@ -242,23 +242,30 @@ export class Core {
   /** Records what a box caused by itself. SECURITY: bounded, because the log only grows and a box can repeat itself. */
   noteFromBox(type: EventType, box: Box, data: Record<string, unknown> = {}): void {
     const event = this.event(type, box, data);
-    if (this.#mayNote(this.#boxBudget, box, event))
-      this.background(`noting ${type}`, this.commit({ events: [event] }));
+    if (this.admitsFromBox(event)) this.background(`noting ${type}`, this.commit({ events: [event] }));
+  }
+
+  /** Whether an event may be written that comes with a change which a box has caused; otherwise it is counted. */
+  admitsFromBox(event: NewEvent): boolean {
+    return this.admits(event, { budget: this.#boxBudget });
   }
 
   /** What an agent says about its work; bounded like everything else that a box can repeat. */
   noteFromAgent(box: Box, said: AgentEvent): void {
     const event = this.event("agent.event", box, { ...said });
-    if (this.#mayNote(this.#agentBudget, box, event))
+    if (this.admits(event, { budget: this.#agentBudget }))
       this.background("noting an agent's event", this.commit({ events: [event] }));
   }
 
   /** What is not noted is counted, and the count is noted. */
-  #mayNote(budget: EventBudget, { name }: Box, event: NewEvent): boolean {
-    const bytes = this.live.get(name)?.eventBytes;
-    if (bytes?.covers(1) === false) return (budget.miss(name), false);
-    if (!budget.take(name)) return false;
-    bytes?.spend(JSON.stringify(event).length);
+  admits(
+    event: NewEvent,
+    { budget, share, count }: { budget: EventBudget; share?: EventShare; count?: number },
+  ): boolean {
+    const { box = "", incarnation = "" } = event;
+    if (!this.eventBytes.hasRoom(incarnation, share)) return (budget.miss(box, count), false);
+    if (!budget.take(box, count)) return false;
+    this.eventBytes.spend(event, share);
     return true;
   }
 

@@ -42,7 +42,7 @@ function changeRun(
       box?.incarnation === incarnation && box.run ? change(box.run, box.state.phase) : undefined;
     if (!box || !changed) return;
     const update = { ...box, run: changed.run };
-    const { event } = changed;
-    await core.commit({ update, events: event ? [core.event(event.type, update, event.data)] : [] });
+    const events = changed.event ? [core.event(changed.event.type, update, changed.event.data)] : [];
+    await core.commit({ update, events: events.filter((event) => core.admitsFromBox(event)) });
   });
 }

@@ -1,6 +1,5 @@
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import { TokenBucket } from "../../base/rate.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
 import { guardedEntries, guardedSuffixes } from "../../contract/guarded-paths.ts";
 import { type BoxdConfig, linkProtocol, type SessionStatus } from "../../contract/link/messages.ts";
@@ -11,7 +10,7 @@ import { moveTo } from "../box/box-phases.ts";
 import type { Core } from "../context.ts";
 import { effectivePolicy, gateBox, portsOf } from "../network/apply-policy.ts";
 import { cloneInside } from "./clone-inside.ts";
-import { eventBytesPerSecond, keptBytes } from "../resources/kept-bytes.ts";
+import { keptBytes } from "../resources/kept-bytes.ts";
 import { promisedArtifacts } from "./promised-artifacts.ts";
 import { recordOutput } from "../exec/record-output.ts";
 import { setSecrets } from "../secrets/apply-secrets.ts";
@@ -201,8 +200,8 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
       serviceChanged: (service) => core.reactions.serviceChanged(box, service),
     },
   });
-  const kept = keptBytes(box.spec.resources.diskBytes);
-  ports.logs.setLimit(box.name, kept.logs);
+  ports.logs.setLimit(box.name, keptBytes(box.spec.resources.diskBytes).logs);
+  core.eventBytes.open(box);
   core.live.set(box.name, {
     link,
     incarnation: box.incarnation,
@@ -211,7 +210,6 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
     recording: new Map(),
     sources: new Set(["main", ...(await ports.logs.sources(box.name))]),
     logRate: core.logRates.open(),
-    eventBytes: new TokenBucket(eventBytesPerSecond, kept.events, ports.clock),
   });
   return link;
 }

@@ -32,5 +32,6 @@ export async function erase(core: Core, box: Box, reason: string): Promise<void>
   core.ports.logs.forget(box.name);
   await core.ports.storage.remove(box.name);
   await core.commit({ remove: { name: box.name }, events: [core.event("box.removed", box, { reason })] });
+  core.eventBytes.forget(box);
   core.background("ending the shares of a box", forgetShares(core, box));
 }

@@ -4,6 +4,7 @@ import { canonicalJson } from "../../base/digest.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
+import type { NewEvent } from "../../contract/events.ts";
 import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
 import type { ApprovalRequest, SecretQuestion } from "../../ports/gate.ts";
 import type { Core } from "../context.ts";
@@ -48,8 +49,7 @@ export class Approvals {
     const open = [...this.#questions.values()].filter(
       ({ request: { box } }) => box.name === request.box.name,
     );
-    if (!known && (open.length >= maxOpenPerBox || !this.#budget.take(request.box.name)))
-      return Promise.resolve(false);
+    if (!known && (open.length >= maxOpenPerBox || !this.#mayAsk(request))) return Promise.resolve(false);
     const question = known ?? this.#open(request);
     return new Promise((resolve) => {
       const settle = (isAllowed: boolean): void => {
@@ -63,6 +63,11 @@ export class Approvals {
         if (question.waiting.size === 0) this.#close(question, "withdrawn");
       });
     });
+  }
+
+  /** SECURITY: a question without a record is not asked. */
+  #mayAsk({ box: { name, incarnation } }: ApprovalRequest): boolean {
+    return this.#core.eventBytes.hasRoom(incarnation, "receipts") && this.#budget.take(name);
   }
 
   async answer(id: number, { answer, scope, ttlMs, digest }: ApprovalAnswer): Promise<void> {
@@ -150,14 +155,15 @@ export class Approvals {
 
   #note(
     type: "approval.asked" | "approval.answered",
-    { approval }: Question,
+    { approval, request }: Question,
     data: Record<string, unknown>,
   ): void {
     const { id, box, host, port, method, path, program, secret } = approval;
-    const event = {
+    const event: NewEvent = {
       atMs: this.#core.ports.clock.nowMs(),
       type,
       box,
+      incarnation: request.box.incarnation,
       // SECURITY: queries carry tokens; a person sees them in the question, the log does not keep them.
       data: {
         approval: id,
@@ -170,6 +176,7 @@ export class Approvals {
         ...data,
       },
     };
+    this.#core.eventBytes.spend(event, "receipts");
     this.#core.background("noting a question", this.#core.commit({ events: [event] }));
   }
 }

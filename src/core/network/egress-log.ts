@@ -24,13 +24,16 @@ export class EgressLog {
   /** Destinations whose first success is in the event log. */
   readonly #reached = new Set<string>();
   readonly #budget: EventBudget;
+  readonly #firstBudget: EventBudget;
   readonly #useBudget: EventBudget;
   readonly #refusalBudget: EventBudget;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(core: Core) {
     this.#core = core;
-    const budgetOf = (type: "egress.denied" | "secret.used" | "secret.refused"): EventBudget =>
+    const budgetOf = (
+      type: "egress.denied" | "egress.allowed" | "secret.used" | "secret.refused",
+    ): EventBudget =>
       new EventBudget(
         () => core.ports.clock,
         eventsPerMinute,
@@ -41,6 +44,8 @@ export class EgressLog {
         },
       );
     this.#budget = budgetOf("egress.denied");
+    // A rule with a wildcard, or learning, lets a box reach as many names as it can make up.
+    this.#firstBudget = budgetOf("egress.allowed");
     // SECURITY: apart, or a box could use up what its real uses are written by with refusals.
     this.#useBudget = budgetOf("secret.used");
     this.#refusalBudget = budgetOf("secret.refused");
@@ -85,9 +90,9 @@ export class EgressLog {
       if (group) group.count += 1;
       else groups.set(key, { record, count: 1 });
     }
-    return [...groups.values()]
-      .filter(({ record, count }) => this.#budget.take(record.box, count))
-      .map(({ record, count }) => toEvent("egress.denied", record, { count }));
+    return [...groups.values()].flatMap(({ record, count }) =>
+      this.#admitted(toEvent("egress.denied", record, { count }), { budget: this.#budget, count }),
+    );
   }
 
   /** What became of secrets, counted: the log is chained, so a receipt cannot be taken out of it later. */
@@ -101,15 +106,24 @@ export class EgressLog {
       if (group) group.count += 1;
       else groups.set(key, { record, count: 1 });
     }
-    return [...groups.values()]
-      .filter(({ record: { box, isInjected }, count }) =>
-        (isInjected === true ? this.#useBudget : this.#refusalBudget).take(box, count),
-      )
-      .map(({ record, count }) => {
-        const { atMs, box, incarnation, secret, host, port, method, reason, isInjected } = record;
-        const type = isInjected === true ? "secret.used" : "secret.refused";
-        return { atMs, type, box, incarnation, data: { secret, host, port, method, reason, count } };
-      });
+    return [...groups.values()].flatMap(({ record, count }) => {
+      const { atMs, box, incarnation, secret, host, port, method, reason, isInjected } = record;
+      const isUse = isInjected === true;
+      const data = { secret, host, port, method, reason, count };
+      const event: NewEvent = {
+        atMs,
+        type: isUse ? "secret.used" : "secret.refused",
+        box,
+        incarnation,
+        data,
+      };
+      const budget = isUse ? this.#useBudget : this.#refusalBudget;
+      return this.#admitted(event, { budget, share: isUse ? "receipts" : "events", count });
+    });
+  }
+
+  #admitted(event: NewEvent, terms: Parameters<Core["admits"]>[1]): NewEvent[] {
+    return this.#core.admits(event, terms) ? [event] : [];
   }
 
   #firsts(records: readonly NewEgressRecord[]): NewEvent[] {
@@ -119,7 +133,7 @@ export class EgressLog {
       if (this.#reached.has(key)) return [];
       if (this.#reached.size >= maxKnownDestinations) this.#reached.clear();
       this.#reached.add(key);
-      return [toEvent("egress.allowed", record, {})];
+      return this.#admitted(toEvent("egress.allowed", record, {}), { budget: this.#firstBudget });
     });
   }
 }

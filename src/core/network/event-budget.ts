@@ -38,9 +38,9 @@ export class EventBudget {
     return false;
   }
 
-  /** One that is not to be had, for another reason than how many there were. */
-  miss(box: string): void {
-    this.#minuteOf(box).left += 1;
+  /** Some that are not to be had, for another reason than how many there were. */
+  miss(box: string, count = 1): void {
+    this.#minuteOf(box).left += count;
   }
 
   #minuteOf(box: string): Minute {
