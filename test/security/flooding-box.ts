@@ -48,6 +48,15 @@ export const floods = {
   silence: `knock(300, "");`,
   /** Ways out, one after the other, to where the box may not go. */
   gate: `knock(64, Buffer.concat([json({ role: "gate", protocol: 1, via: "tcp", host: "denied.test", port: 80 }), Buffer.from("GET / HTTP/1.1\\r\\nHost: denied.test\\r\\n\\r\\n")]));`,
+  /** Requests to the proxy on few connections, many at once on each. */
+  requests: `const batch = Buffer.from("GET http://denied.test/ HTTP/1.1\\r\\nHost: denied.test\\r\\n\\r\\n".repeat(500));
+    const one = () => { const socket = dial(); socket.write(json({ role: "gate", protocol: 1, via: "proxy" })); socket.resume(); pour(socket, () => batch); socket.on("close", () => setTimeout(one, 1)); };
+    for (let n = 0; n < 16; n += 1) one();`,
+  /** Handshakes with the gate as a server of whose requests it reads each, under another name each time. */
+  handshakes: `const tls = require("node:tls"); let n = 0;
+    const one = () => { const servername = "n" + n++ + ".inspected.example"; const socket = dial(); socket.write(json({ role: "gate", protocol: 1, via: "tcp", host: servername, port: 443 }));
+      const secure = tls.connect({ socket, servername, rejectUnauthorized: false }); secure.on("secureConnect", () => secure.destroy()).on("error", () => undefined); socket.on("close", () => setTimeout(one, 1)); };
+    for (let left = 0; left < 64; left += 1) one();`,
 } as const;
 
 export type Flood = keyof typeof floods;

@@ -17,6 +17,7 @@ import { HostGate } from "./gate.ts";
 import { watchHostAddresses } from "./servers/host-addresses.ts";
 import { LeafContexts } from "./certificates/leaf-contexts.ts";
 import { type GateLimits, gateLimits } from "./limits.ts";
+import { openPaces } from "./box/pace.ts";
 import { type Resolve, remembering, resolveWith, systemResolve } from "./servers/resolver.ts";
 import { writeTrustFiles } from "./certificates/trust-files.ts";
 import { parseUpstreamProxy } from "./servers/upstream-proxy.ts";
@@ -69,6 +70,7 @@ export async function openGate(options: GateOptions): Promise<Gate> {
     clock,
     logger,
     limits,
+    openPace: openPaces(clock, limits),
     internalHosts: options.internalHosts ?? new Map(),
     injection: options.injection,
     sshKeys: options.sshKeys,

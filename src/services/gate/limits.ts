@@ -5,6 +5,14 @@ export const gateLimits = {
   newConnectionsPerSecond: 5_000,
   requestsPerSecond: 10_000,
   requestsBurst: 20_000,
+  /** Requests of one box that are taken at once and then each second; `npm ci` makes a thousand. A handshake counts as ten. */
+  paceBurst: 1_000,
+  pacePerSecond: 100,
+  /** Beyond that: of one busy box, and of several together. */
+  paceAlone: 10_000,
+  paceTogether: 500,
+  /** On one connection of HTTP/1.1 at a time; apt asks for ten. */
+  pipelinedRequests: 32,
   approvalsPending: 32,
   /** A secret that is not there after so long waits for a person, and takes the place of an approval. */
   secretPromptMs: 1_000,
@@ -27,7 +35,7 @@ export const gateLimits = {
   idleMs: 600_000,
   upstreamIdleMs: 4_000,
   upstreamIdleConnections: 32,
-  leafCertificates: 1_000,
+  leafCertificates: 250,
   summaryHosts: 1_000,
 } as const;
 

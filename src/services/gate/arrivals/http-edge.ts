@@ -40,12 +40,19 @@ export class HttpEdge {
   /** Reads HTTP/1.1 from a socket; what was put back into it is read first. */
   accept(socket: Duplex, caller: Caller): void {
     markSocket(socket, caller);
-    this.#http1.emit("connection", socket);
-    socket.resume();
+    this.#readHttp1(socket, caller);
   }
 
   /** Answers a TLS client as the server it meant, with a certificate for `name`. */
   acceptTls(socket: Duplex, name: string, caller: Caller, onFailed: (reason: DenyReason) => void): void {
+    const { pace } = caller.egress;
+    pace.spend("handshake");
+    pace.whenFree(() => {
+      if (!socket.destroyed) this.#shakeHands(socket, name, caller, onFailed);
+    });
+  }
+
+  #shakeHands(socket: Duplex, name: string, caller: Caller, onFailed: (reason: DenyReason) => void): void {
     const secure = new TLSSocket(socket, {
       isServer: true,
       secureContext: this.#options.leaves.get(name),
@@ -69,9 +76,19 @@ export class HttpEdge {
       // What tls.Server does for its own sockets; without it HTTP/2 waits for an event that only clients get.
       Object.assign(secure, { secureConnecting: false });
       if (secure.alpnProtocol === "h2") this.#http2.emit("connection", secure);
-      else this.#http1.emit("connection", secure);
+      else this.#readHttp1(secure, caller);
     };
     secure.once("secure", start).on("error", refused).on("close", refused);
+  }
+
+  /** One that waits unread costs nothing, and a box has only so many connections. */
+  #readHttp1(socket: Duplex, { egress }: Caller): void {
+    const read = (): void => {
+      if (socket.destroyed) return;
+      this.#http1.emit("connection", socket);
+      egress.pace.add(socket);
+    };
+    egress.pace.whenFree(read);
   }
 
   close(): void {
@@ -131,11 +148,30 @@ export class HttpEdge {
     request.on("error", () => undefined);
     response.on("error", () => undefined);
     if (caller === undefined) return void request.socket.destroy();
-    void new Exchange(caller, request, response, this.#options.limits).run();
+    const { pace } = caller.egress;
+    const { limits } = this.#options;
+    // SECURITY: one piece of bytes can hold thousands of requests, and Node hands over all of them in one turn.
+    const isDropped = !("stream" in request) && caller.active >= limits.pipelinedRequests;
+    pace.spend(isDropped ? "dropped" : "request");
+    if (isDropped) return this.#drop(caller, request.socket);
+    const exchange = () => void new Exchange(caller, request, response, limits).run();
+    // A connection with HTTP/1.1 is not read while its box is ahead of its time; of HTTP/2 the requests wait.
+    if (!("stream" in request)) return exchange();
+    const isTaken = pace.takeTurn(() => {
+      if (!request.destroyed) exchange();
+    });
+    if (!isTaken) this.#drop(caller, request.stream.session);
+  }
+
+  #drop(caller: Caller, connection: { readonly destroyed: boolean; destroy(): void } | undefined): void {
+    if (connection === undefined || connection.destroyed) return;
+    recordBroken(caller, "limit");
+    connection.destroy();
   }
 
   #connect(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const caller = readCaller(socket);
+    caller?.egress.pace.remove(socket);
     socket.on("error", () => undefined);
     // SECURITY: inside a connection to a server a CONNECT would be a tunnel nobody judged.
     if (caller === undefined || caller.target !== undefined || caller.refusal !== undefined) {
@@ -149,6 +185,7 @@ export class HttpEdge {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const caller = readCaller(socket);
+    caller?.egress.pace.remove(socket);
     socket.on("error", () => undefined);
     const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
     // Node has stopped reading HTTP on this socket, so a body could no longer be told from what follows it.

@@ -16,6 +16,7 @@ import type {
 import type { GateBox, GateListener, InternalHost } from "../../../ports/gate.ts";
 import { BoxSecrets, type BoxSecretsOptions } from "./box-secrets.ts";
 import { HostTotals } from "./host-totals.ts";
+import type { Pace } from "./pace.ts";
 import { Room } from "./room.ts";
 import { TokenBucket } from "../../../base/rate.ts";
 
@@ -29,6 +30,7 @@ export interface BoxEgressOptions extends BoxSecretsOptions {
   readonly decide: DecideEgress;
   readonly listener: GateListener;
   readonly internalHosts: ReadonlyMap<string, InternalHost>;
+  readonly openPace: () => Pace;
 }
 
 /** A verdict with the questions answered. */
@@ -85,6 +87,7 @@ export type LimitName = "connections" | "new-connections" | "requests" | "approv
 export class BoxEgress {
   readonly box: GateBox;
   readonly secrets: BoxSecrets;
+  readonly pace: Pace;
   readonly #options: BoxEgressOptions;
   readonly #totals: HostTotals;
   readonly #open = new Set<OpenPassage>();
@@ -100,6 +103,7 @@ export class BoxEgress {
   constructor(box: GateBox, policy: NetworkPolicy, options: BoxEgressOptions) {
     this.box = box;
     this.#options = options;
+    this.pace = options.openPace();
     const { limits, clock } = options;
     this.#totals = new HostTotals(limits.summaryHosts);
     this.#questions = new Room(limits.approvalsPending);
