@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { waitFor } from "../src/base/wait-for.ts";
-import { routes } from "../src/contract/api/routes.ts";
+import { ChangePolicyBody } from "../src/contract/api/schemas/network.ts";
 import type { Core } from "../src/core/context.ts";
 import { applyPolicy } from "../src/core/network/apply-policy.ts";
 import { changePolicy } from "../src/core/network/change-policy.ts";
@@ -21,8 +21,7 @@ afterEach(async () => {
   await host[Symbol.asyncDispose]();
 });
 
-const allow = (...hosts: string[]) =>
-  routes.changePolicy.body.parse({ flags: { network: { allow: hosts } } });
+const allow = (...hosts: string[]) => ChangePolicyBody.parse({ flags: { network: { allow: hosts } } });
 
 it("is changed on a paused box at once, and the box hears of its ports when it goes on", async () => {
   await createOn(core, { name: "a-box", start: true });

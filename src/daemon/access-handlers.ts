@@ -1,5 +1,5 @@
 /** Handlers about who may come in. */
-import type { accessRoutes } from "../contract/api/access-routes.ts";
+import type { accessRoutes } from "../contract/api/routes/access.ts";
 import { sessionCookie } from "../contract/api/headers.ts";
 import { createShare, listShares, removeShare } from "../core/access/keep-shares.ts";
 import { createToken, listTokens, removeToken } from "../core/access/keep-tokens.ts";

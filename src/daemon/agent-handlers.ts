@@ -1,7 +1,12 @@
-/** Handlers of the catalogue and the tool store. */
+/** Handlers about agents: at work, their budget and cost; the catalogue and the tool store. */
 import type { ServerResponse } from "node:http";
-import type { RouteName } from "../contract/api/routes.ts";
+import { omitUndefined } from "../base/omit-undefined.ts";
+import type { agentRoutes } from "../contract/api/routes/agents.ts";
 import type { InstallAgent } from "../contract/api/schemas.ts";
+import { interruptAgent, resumeRun, sendMessage } from "../core/agents/talk-to-agent.ts";
+import { raiseBudget } from "../core/budget/raise-budget.ts";
+import { listVisible } from "../core/access/visible-records.ts";
+import { visibleUsage } from "../core/access/visible-usage.ts";
 import { getAgent } from "../core/agents/get-agent.ts";
 import { checkAgents } from "../core/agents/check-agents.ts";
 import type { Core } from "../core/context.ts";
@@ -11,9 +16,26 @@ import { removeAgent } from "../core/agents/remove-agent.ts";
 import type { Handlers } from "./handlers.ts";
 import { streamSteps } from "./step-stream.ts";
 
-type AgentRoute = Extract<RouteName, "listAgents" | "installAgent" | "removeAgent" | "checkAgents">;
-
-export const agentHandlers: Pick<Handlers, AgentRoute> = {
+export const agentHandlers: Pick<Handlers, keyof typeof agentRoutes> = {
+  startRun: async ({ deps, params, body }) => ({ box: await resumeRun(deps.core, params["box"]!, body) }),
+  sendMessage: async ({ deps, params, body }) => ({
+    box: await sendMessage(deps.core, params["box"]!, body.text),
+  }),
+  async interruptAgent({ deps, params }) {
+    await interruptAgent(deps.core, params["box"]!);
+    return {};
+  },
+  getBudget: async ({ deps, params }) => deps.core.budgets.status(params["box"]!),
+  raiseBudget: ({ deps, params, body }) => raiseBudget(deps.core, params["box"]!, body),
+  listModelRequests: async ({ deps: { core }, query, access }) => {
+    const { store } = core.ports;
+    const requests = await listVisible(core, access, query, async ({ box, after, limit }) => {
+      const incarnation = box === undefined ? undefined : (await store.findBox(box))?.incarnation;
+      return store.listModel({ box, incarnation, limit, ...omitUndefined({ after }) });
+    });
+    return { requests };
+  },
+  getUsage: ({ deps, query, access }) => visibleUsage(deps.core, access, query),
   listAgents: async ({ deps }) => ({ agents: await listAgents(deps.core) }),
   installAgent: ({ deps, params, body, response }) =>
     streamInstall(deps.core, params["agent"]!, body, response),

@@ -1,12 +1,10 @@
 /** Handlers of the package caches that projects keep. */
-import type { RouteName } from "../contract/api/routes.ts";
+import type { cacheRoutes } from "../contract/api/routes/caches.ts";
 import { clearCache } from "../core/caches/clear-cache.ts";
 import { saveCache } from "../core/caches/save-cache.ts";
 import type { Handlers } from "./handlers.ts";
 
-type CacheRoute = Extract<RouteName, "listCaches" | "saveCache" | "clearCache">;
-
-export const cacheHandlers: Pick<Handlers, CacheRoute> = {
+export const cacheHandlers: Pick<Handlers, keyof typeof cacheRoutes> = {
   listCaches: async ({ deps }) => ({ caches: [...(await deps.core.ports.caches.list())] }),
   saveCache: async ({ deps, params }) => ({ cache: await saveCache(deps.core, params["box"]!) }),
   clearCache: async ({ deps, query }) => {

@@ -1,5 +1,5 @@
 /** Handlers for forms: they look, and make nothing. */
-import type { RouteName } from "../contract/api/routes.ts";
+import type { formRoutes } from "../contract/api/routes/forms.ts";
 import { manifestJsonSchema } from "../manifest/index.ts";
 import { makerOf, memberProjects, requireProject } from "../core/team/members.ts";
 import { checkManifest } from "../core/plan/check-manifest.ts";
@@ -7,9 +7,7 @@ import type { Core } from "../core/context.ts";
 import { listProjects } from "../core/manifest/list-projects.ts";
 import type { Handlers } from "./handlers.ts";
 
-type FormRoute = Extract<RouteName, "getManifestSchema" | "checkManifest" | "listProjects">;
-
-export const formHandlers: Pick<Handlers, FormRoute> = {
+export const formHandlers: Pick<Handlers, keyof typeof formRoutes> = {
   getManifestSchema: async ({ deps: { core } }) => ({
     schema: { ...manifestJsonSchema() },
     choices: await choicesOf(core),

@@ -39,7 +39,6 @@ import { openApiDocument } from "./openapi.ts";
 import { placeHandlers } from "./place-handlers.ts";
 import type { Previews } from "./preview/previews.ts";
 import { reviewHandlers } from "./review-handlers.ts";
-import { runHandlers } from "./run-handlers.ts";
 import { requireAsIsolated } from "./require-access.ts";
 import type { StreamRoute } from "./streams.ts";
 import { vaultHandlers } from "./vault-handlers.ts";
@@ -251,7 +250,6 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   ...cacheHandlers,
   ...fleetHandlers,
   ...networkHandlers,
-  ...runHandlers,
   ...agentHandlers,
   ...placeHandlers,
   ...reviewHandlers,

@@ -1,14 +1,12 @@
 /** Handlers of images. */
-import type { RouteName } from "../contract/api/routes.ts";
+import type { imageRoutes } from "../contract/api/routes/images.ts";
 import { buildImage } from "../core/images/build-image.ts";
 import { getImage, pruneImages, removeImage } from "../core/images/remove-images.ts";
 import { makerOf, requireProject } from "../core/team/members.ts";
 import type { Handlers } from "./handlers.ts";
 import { streamSteps } from "./step-stream.ts";
 
-type ImageRoute = Extract<RouteName, "listImages" | "buildImage" | "removeImage" | "pruneImages" | "getSbom">;
-
-export const imageHandlers: Pick<Handlers, ImageRoute> = {
+export const imageHandlers: Pick<Handlers, keyof typeof imageRoutes> = {
   listImages: async ({ deps }) => ({ images: [...(await deps.core.ports.images.list())] }),
   async buildImage({ deps: { core }, body, access, response }) {
     await requireProject(core, access, body);

@@ -1,6 +1,6 @@
 /** The handlers of the gate's routes. */
 import { AgentBoxError } from "../base/errors.ts";
-import type { RouteName } from "../contract/api/routes.ts";
+import type { networkRoutes } from "../contract/api/routes/network.ts";
 import { forbidden, makerOf, requireProject } from "../core/team/members.ts";
 import { requireParameter } from "../core/access/authority.ts";
 import { listVisible } from "../core/access/visible-records.ts";
@@ -13,22 +13,9 @@ import { learnPolicy } from "../core/policy/learn-policy.ts";
 import type { Handlers } from "./handlers.ts";
 import { requireBoxOnly, requireOwnQuestion } from "./require-access.ts";
 
-type NetworkRoute = Extract<
-  RouteName,
-  | "getPolicy"
-  | "changePolicy"
-  | "allowEgress"
-  | "explainPolicy"
-  | "learnPolicy"
-  | "getNet"
-  | "listEgress"
-  | "listApprovals"
-  | "answerApproval"
->;
-
 const maxLearned = 10_000;
 
-export const networkHandlers: Pick<Handlers, NetworkRoute> = {
+export const networkHandlers: Pick<Handlers, keyof typeof networkRoutes> = {
   async getPolicy({ deps: { core }, params }) {
     const policy = await effectivePolicy(core, await core.getBox(params["box"]!));
     return { policy, lines: describePolicy(policy) };

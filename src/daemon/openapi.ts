@@ -1,20 +1,26 @@
 import { z } from "zod";
-import { ErrorAnswer } from "../contract/api/schemas.ts";
-import type { Route } from "../contract/api/route.ts";
-import { routes } from "../contract/api/routes.ts";
+import type { Route, SchemaName } from "../contract/api/route.ts";
+import { type RouteName, routeNames, routeTable } from "../contract/api/routes.ts";
+import { getSchema } from "../contract/api/schemas/get-schema.ts";
 
-const schemaOf = (schema: z.ZodType, io: "input" | "output") => {
+const schemaOf = (name: SchemaName, io: "input" | "output") => jsonSchemaOf(getSchema(name), io);
+
+function jsonSchemaOf(schema: z.ZodType, io: "input" | "output") {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
-};
+}
+
+/** Of a route that says nothing but that it was done. */
+const emptyAnswer = jsonSchemaOf(z.object({}), "output");
 
 const mediaTypes = {
   text: "text/plain",
   stream: "application/octet-stream",
+  lines: "application/octet-stream",
   websocket: "application/octet-stream",
 } as const;
 
-function operation(name: string, route: Route) {
+function operation(name: RouteName, route: Route) {
   const pathParams = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param]) => ({
     name: param,
     in: "path",
@@ -32,7 +38,7 @@ function operation(name: string, route: Route) {
   }));
   const answer =
     route.media === undefined
-      ? { "application/json": { schema: schemaOf(route.response, "output") } }
+      ? { "application/json": { schema: route.response ? schemaOf(route.response, "output") : emptyAnswer } }
       : { [mediaTypes[route.media]]: {} };
   const okStatus = route.media === "websocket" ? "101" : "200";
   return {
@@ -51,7 +57,7 @@ function operation(name: string, route: Route) {
       [okStatus]: { description: route.summary, ...(route.media === "websocket" ? {} : { content: answer }) },
       default: {
         description: "An error with a code, one sentence and a hint.",
-        content: { "application/json": { schema: schemaOf(ErrorAnswer, "output") } },
+        content: { "application/json": { schema: schemaOf("ErrorAnswer", "output") } },
       },
     },
   };
@@ -60,7 +66,8 @@ function operation(name: string, route: Route) {
 /** The API as OpenAPI 3.1, from the same table the router uses. */
 export function openApiDocument(version: string) {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const [name, route] of Object.entries(routes)) {
+  for (const name of routeNames) {
+    const route = routeTable[name];
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(name, route) };
   }
   return {

@@ -1,4 +1,5 @@
 /** Handlers about an agent's work: checkpoints, review, comments, checks, merge. */
+import type { reviewRoutes } from "../contract/api/routes/review.ts";
 import { makerOf } from "../core/team/members.ts";
 import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
 import { forkBox, freeName } from "../core/review/fresh-box.ts";
@@ -12,29 +13,10 @@ import { takeCheckpoint } from "../core/review/take-checkpoint.ts";
 import type { Handlers } from "./handlers.ts";
 import { requireOwnMerge, requireSeen } from "./require-access.ts";
 
-type ReviewRoute =
-  | "listCheckpoints"
-  | "takeCheckpoint"
-  | "restoreCheckpoint"
-  | "forkBox"
-  | "getReview"
-  | "getPatch"
-  | "noteLook"
-  | "listComments"
-  | "addComment"
-  | "sendComments"
-  | "resolveComment"
-  | "runChecks"
-  | "mergeWork"
-  | "undoMerge"
-  | "pushWork"
-  | "discardWork"
-  | "exportWork";
-
 const maybe = <K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } =>
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: T };
 
-export const reviewHandlers: Pick<Handlers, ReviewRoute> = {
+export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
   listCheckpoints: async ({ deps, params }) => ({
     checkpoints: [...(await listCheckpoints(deps.core, params["box"]!))],
   }),

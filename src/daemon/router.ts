@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../base/errors.ts";
 import type { Route } from "../contract/api/route.ts";
-import { type RouteName, routes } from "../contract/api/routes.ts";
+import { type RouteName, routeNames, routeTable } from "../contract/api/routes.ts";
 
 export interface Match {
   readonly name: RouteName;
@@ -8,10 +8,10 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const table = Object.entries(routes).map(([name, route]) => ({
-  name: name as RouteName,
-  route: route as Route,
-  segments: route.path.split("/"),
+const table = routeNames.map((name) => ({
+  name,
+  route: routeTable[name],
+  segments: routeTable[name].path.split("/"),
 }));
 
 /** Which route a request means. The path is split before it is decoded, so `%2f` never makes a new segment. */

@@ -8,9 +8,9 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { AgentBoxError, systemCode, toAgentBoxError } from "../base/errors.ts";
 import { includesRole } from "../contract/access/principal.ts";
-import { routeAccess } from "../contract/access/route-access.ts";
 import { socketProtocol, versionHeader } from "../contract/api/headers.ts";
 import type { RouteName } from "../contract/api/routes.ts";
+import { getSchema } from "../contract/api/schemas/get-schema.ts";
 import { requireAuthority } from "../core/access/authority.ts";
 import { type Caller, idOf } from "../core/access/caller.ts";
 import { decideReach } from "../core/access/decide-reach.ts";
@@ -119,13 +119,13 @@ async function admit(
 async function requireReach(
   core: ServerDeps["core"],
   access: Sight,
-  { name, params }: Match,
+  { name, route, params }: Match,
 ): Promise<Reached> {
   const { box } = params;
   const found = box === undefined || access.isOfHost ? undefined : await core.ports.store.findBox(box);
   const roleNow = () => found && access.roleOnLife({ box: found.name, incarnation: found.incarnation });
   const role = roleNow();
-  const verdict = decideReach(access.principal, routeAccess[name], role);
+  const verdict = decideReach(access.principal, route, role);
   // SECURITY: a share can end, or give less, while its person stays signed in; an open terminal must end with it.
   if (verdict.allow)
     return {
@@ -146,7 +146,7 @@ async function requireReach(
   throw new AgentBoxError(
     "access.forbidden",
     verdict.reason === "scope"
-      ? `This credential does not have the scope "${routeAccess[name].scope}".`
+      ? `This credential does not have the scope "${route.scope}".`
       : "This is not yours to use.",
     { facts: { route: name, reason: verdict.reason } },
   );
@@ -185,9 +185,11 @@ async function answer(deps: ServerDeps, way: Way, exchange: Exchange): Promise<v
         "close",
         deps.core.access.hold(caller, () => response.destroy(), reached.mayStill),
       );
-    const body = match.route.body ? parseWith(match.route.body, await readJson(request), "body") : undefined;
+    const body = match.route.body
+      ? parseWith(getSchema(match.route.body), await readJson(request), "body")
+      : undefined;
     const query = match.route.query
-      ? parseWith(match.route.query, Object.fromEntries(url.searchParams), "query")
+      ? parseWith(getSchema(match.route.query), Object.fromEntries(url.searchParams), "query")
       : undefined;
     requireAuthority(deps.core, caller, match.name, body);
     await reached.requireSame();

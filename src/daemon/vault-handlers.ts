@@ -1,6 +1,6 @@
 /** Handlers about secrets. No answer has a value: what is written here can be read nowhere. */
 import { AgentBoxError } from "../base/errors.ts";
-import type { RouteName } from "../contract/api/routes.ts";
+import type { vaultRoutes } from "../contract/api/routes/vault.ts";
 import { requireParameter } from "../core/access/authority.ts";
 import { keepLogin } from "../core/secrets/keep-login.ts";
 import {
@@ -22,31 +22,7 @@ import { testSecret } from "../core/secrets/test-secret.ts";
 import { verifyAudit } from "../core/host-check/verify-audit.ts";
 import type { Handlers } from "./handlers.ts";
 
-type VaultRoute = Extract<
-  RouteName,
-  | "getVault"
-  | "unlockVault"
-  | "lockVault"
-  | "rekeyVault"
-  | "exportVault"
-  | "importVault"
-  | "listSecrets"
-  | "addSecret"
-  | "getSecret"
-  | "removeSecret"
-  | "rotateSecret"
-  | "grantSecret"
-  | "revokeSecret"
-  | "secretAudit"
-  | "testSecret"
-  | "listConnectionPresets"
-  | "startConnection"
-  | "getConnection"
-  | "keepLogin"
-  | "verifyAudit"
->;
-
-export const vaultHandlers: Pick<Handlers, VaultRoute> = {
+export const vaultHandlers: Pick<Handlers, keyof typeof vaultRoutes> = {
   getVault: ({ deps: { core } }) => core.ports.vault.status(),
   unlockVault: ({ deps: { core }, body }) => unlockVault(core, body.passphrase),
   lockVault: ({ deps: { core } }) => lockVault(core),

@@ -1,5 +1,5 @@
 import { release } from "node:os";
-import type { EscapeReport } from "../contract/api/doctor.ts";
+import type { EscapeReport } from "../contract/api/schemas/daemon.ts";
 import {
   isAllowedByProfile,
   type SeccompProfile,

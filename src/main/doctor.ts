@@ -1,6 +1,6 @@
 import { formatBytes } from "../base/bytes.ts";
 import { manifestDefaults } from "../manifest/defaults.ts";
-import type { DoctorReport, RuntimeReport } from "../contract/api/doctor.ts";
+import type { DoctorReport, RuntimeReport } from "../contract/api/schemas/daemon.ts";
 import { findEscapes } from "../core/host-check/known-escapes.ts";
 import { run } from "../host/run.ts";
 import type { BoxStorage } from "../ports/storage.ts";

@@ -167,7 +167,7 @@ describe("bad input", () => {
       ),
       { numRuns: 150 },
     );
-    expect((await daemon.client.info()).pid).toBe(daemon.pid);
+    expect((await daemon.client.getInfo()).pid).toBe(daemon.pid);
     expect(await daemon.client.listBoxes()).toEqual([]);
   });
 
@@ -176,7 +176,7 @@ describe("bad input", () => {
       () => undefined,
     );
     if (answer) expect(answer.status).toBe(413);
-    expect((await daemon.client.info()).pid).toBe(daemon.pid);
+    expect((await daemon.client.getInfo()).pid).toBe(daemon.pid);
   });
 
   it("hostile names and ids make nothing", async () => {

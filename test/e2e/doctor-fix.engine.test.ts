@@ -1,7 +1,7 @@
 /** `doctor --fix`: gVisor is registered with the engine after a yes, and nothing else of its configuration is touched. */
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import type { DoctorReport } from "../../src/contract/api/doctor.ts";
+import type { DoctorReport } from "../../src/contract/api/schemas/daemon.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { gvisorUnavailable } from "../support/engines.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";

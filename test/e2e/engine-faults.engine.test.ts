@@ -297,7 +297,7 @@ describeUnless(why)("an engine that is too old", () => {
     expect(said.message).toContain("1.40");
     expect(await daemon.client.listBoxes()).toEqual([]);
     expect(readdirSync(join(daemon.home, "boxes"))).toEqual([]);
-    const report = await daemon.client.doctor();
+    const report = await daemon.client.getDoctor();
     expect(report.runtimes.find(({ name }) => name === "docker")).toMatchObject({ status: "broken" });
   });
 });

@@ -22,7 +22,7 @@ describe("two daemons on one home", () => {
       expect(second.code).toBe(4);
       expect(second.stderr).toContain("daemon.already_running");
       expect(second.stderr).toContain(String(daemon.pid));
-      expect((await daemon.client.info()).pid).toBe(daemon.pid);
+      expect((await daemon.client.getInfo()).pid).toBe(daemon.pid);
     }));
 
   it("twenty commands that find no daemon start exactly one", () =>
@@ -80,7 +80,7 @@ describe("a disk that is full", () => {
       const failed = await daemon.cli(["rm", "early-box", "--json"]);
       expect([0, 6]).toContain(failed.code);
       if (failed.code !== 0) expect(failed.stderr).toContain("store.disk_full");
-      expect((await daemon.client.info()).pid).toBe(daemon.pid);
+      expect((await daemon.client.getInfo()).pid).toBe(daemon.pid);
       rmSync(filler);
       rmSync(join(home, "rest"));
       await daemon.client.createBox({ name: "later-box", start: false });

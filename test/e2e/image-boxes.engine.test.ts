@@ -163,7 +163,7 @@ describe.each(engines)("a box of an image on $what", ({ kind, runtime, tier, why
       "mcp docs",
       "skills",
     ]);
-    const sbom = await daemon.client.getSbom(image.id);
+    const sbom = await daemon.client.getSbom({ name: image.id });
     const names = (sbom["components"] as { name: string }[]).map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining(["hello", "git", "node", "agentbox-boxd", "notebot", "docs", "skills"]),

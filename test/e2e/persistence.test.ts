@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import type { DiskAnswer } from "../../src/contract/api/disk.ts";
+import type { DiskAnswer } from "../../src/contract/api/schemas/storage.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { testRuntime } from "../support/test-runtime.ts";
 

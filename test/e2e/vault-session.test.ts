@@ -1,7 +1,7 @@
 /** A secret under a long session: what a person changes is true for the next request, and `vault test` says so. */
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import type { SecretTest } from "../../src/contract/api/vault-routes.ts";
+import type { SecretTest } from "../../src/contract/api/schemas/vault.ts";
 import { recordsOf, shell } from "../support/network-ground.ts";
 import {
   boxOf,

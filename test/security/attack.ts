@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { boxPaths } from "../../src/contract/box.ts";
+import type { EventType } from "../../src/contract/events.ts";
 import { startDaemon, type TestDaemon, type TestDaemonOptions } from "../support/daemon.ts";
 import { hasProgram, isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { type ProgramResult, runProgram } from "../support/program.ts";
@@ -114,7 +115,7 @@ export async function compile(source: string): Promise<string> {
 }
 
 /** The newest events of a type; what was noted in the background may still be on its way, so ask with waitFor. */
-export const eventsOf = async ({ client }: TestDaemon, type: string, box?: string) =>
+export const eventsOf = async ({ client }: TestDaemon, type: EventType, box?: string) =>
   (await client.listEvents({ type, order: "newest", limit: 50, ...omitUndefined({ box }) })).events;
 
 /** Gives a tree of the test's own to another user; links themselves, never what they point to. */

@@ -24,7 +24,7 @@ function bytesBeside(root: string): number {
 onEachDaemon("what a box has written beside its disk", (ground) => {
   it("is bounded, and nothing is written for sessions that only the box knows", async () => {
     const { daemon } = ground;
-    const { runtimes } = await daemon.client.doctor();
+    const { runtimes } = await daemon.client.getDoctor();
     const isLimited = runtimes.some(({ limits }) =>
       limits.some(({ name, isEnforced }) => name.startsWith("disk") && isEnforced),
     );

@@ -4,6 +4,7 @@
  */
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
+import type { EventType } from "../../src/contract/events.ts";
 import { emptyBox, nodeInBox, onEachDaemon } from "./attack.ts";
 
 /** Asks for another host each time; with `giveUp`, goes before there is an answer. */
@@ -17,7 +18,7 @@ const flood = (count: number, giveUp: boolean): string => `
   for (let i = 0; i < 8; i += 1) next();`;
 
 onEachDaemon("flooding the event log", (ground) => {
-  const countOf = async (type: string, box: string): Promise<number> =>
+  const countOf = async (type: EventType, box: string): Promise<number> =>
     (await ground.daemon.client.listEvents({ type, box, limit: 1_000 })).events.length;
 
   it("writes a bounded number of denials", async () => {

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { EventType } from "../../src/contract/events.ts";
 import { AgentBoxError } from "../../src/base/errors.ts";
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import { waitFor } from "../../src/base/wait-for.ts";
@@ -84,17 +85,17 @@ describeUnless(await whyNoBoxes())("a preview of a box with secrets", () => {
   };
   const look = (cookie: string) => ask({ port: owner.port, path: "/", headers: { host: host(), cookie } });
   const questionOf = async (agreed?: string): Promise<{ digest: string; holds: string[] }> => {
-    const refused: unknown = await daemon.client.openPreview(box, port, agreed).catch((error) => error);
+    const refused: unknown = await daemon.client.openPreview(box, { port, agreed }).catch((error) => error);
     expect(refused).toBeInstanceOf(AgentBoxError);
     expect(refused).toMatchObject({ code: "preview.unconfirmed" });
     return (refused as AgentBoxError).facts as { digest: string; holds: string[] };
   };
-  const eventsNamed = (type: string) => eventsOf(daemon, type, box);
+  const eventsNamed = (type: EventType) => eventsOf(daemon, type, box);
 
   it("opens without a question where there are none", async () => {
     box = await emptyBox(daemon, "plain");
     await serve(box);
-    const { url } = await daemon.client.openPreview(box, port);
+    const { url } = await daemon.client.openPreview(box, { port });
     expect((await look(await enter(url))).text).toBe("of the box");
     expect(await eventsNamed("preview.agreed")).toEqual([]);
   });
@@ -109,17 +110,17 @@ describeUnless(await whyNoBoxes())("a preview of a box with secrets", () => {
       (await eventsNamed("preview.refused")).some(({ data }) => data["reason"] === "secrets"),
     );
     expect(await eventsNamed("preview.agreed")).toEqual([]);
-    const { url } = await daemon.client.openPreview(box, port, digest);
+    const { url } = await daemon.client.openPreview(box, { port, agreed: digest });
     expect((await look(await enter(url))).text).toBe("of the box");
     expect(await eventsNamed("preview.agreed")).toMatchObject([{ data: { port, by: "owner", holds } }]);
     // One yes is enough for as long as nothing is new.
-    await daemon.client.openPreview(box, port);
+    await daemon.client.openPreview(box, { port });
     expect(await eventsNamed("preview.agreed")).toHaveLength(1);
   });
 
   it("is asked about again when a secret is granted, also where it is open", async () => {
     const first = await questionOf();
-    const cookie = await enter((await daemon.client.openPreview(box, port, first.digest)).url);
+    const cookie = await enter((await daemon.client.openPreview(box, { port, agreed: first.digest })).url);
     expect((await look(cookie)).status).toBe(200);
     await daemon.client.grantSecret({ name: "token", scope: "box", box });
     expect(await look(cookie)).toMatchObject({
@@ -128,11 +129,11 @@ describeUnless(await whyNoBoxes())("a preview of a box with secrets", () => {
     });
     const second = await questionOf(first.digest);
     expect(second.holds).toEqual(["use the secret token as a bearer token for https://api.example.org"]);
-    await daemon.client.openPreview(box, port, second.digest);
+    await daemon.client.openPreview(box, { port, agreed: second.digest });
     expect((await look(cookie)).status).toBe(200);
     // Less than what was agreed to is no other question.
     await daemon.client.revokeSecret({ name: "token", box });
-    await daemon.client.openPreview(box, port);
+    await daemon.client.openPreview(box, { port });
     expect(await eventsNamed("preview.agreed")).toHaveLength(2);
   });
 

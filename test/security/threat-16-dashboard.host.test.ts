@@ -5,7 +5,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { routeAccess } from "../../src/contract/access/route-access.ts";
 import { type Scope, scopes } from "../../src/contract/access/scope-names.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import {
@@ -118,7 +117,7 @@ describe("the web port", () => {
       const headers = { authorization: `Bearer ${value}` };
       for (const one of all.filter(({ name }) => !endings.has(name))) {
         const { status } = await tryRoute(one, owner.port, headers);
-        const wanted: Scope | "none" = routeAccess[one.name].scope;
+        const wanted: Scope | "none" = one.route.scope;
         const isIn = wanted === "none" || wanted === scope;
         if (isIn) expect([401, 403], `${scope} on ${one.name}: ${status}`).not.toContain(status);
         else expect(status, `${scope} on ${one.name}`).toBe(403);
@@ -150,7 +149,7 @@ describe("the web port", () => {
       body: "{}",
     });
     expect(link.code).toBe("access.forbidden");
-    await daemon.client.removeToken(made.token.id);
+    await daemon.client.removeToken({ id: made.token.id });
     expect([401, 429]).toContain((await create(["read"])).status);
   });
 
@@ -171,8 +170,8 @@ describe("the web port", () => {
     );
     for (const { isOpen } of events) expect(await isOpen).toBe(200);
     const me = await ask({ port: session.port, path: "/v1/me", headers: session.headers });
-    await daemon.client.endSignIn((JSON.parse(me.text) as { signIn: string }).signIn);
-    await daemon.client.removeToken(token.id);
+    await daemon.client.endSignIn({ id: (JSON.parse(me.text) as { signIn: string }).signIn });
+    await daemon.client.removeToken({ id: token.id });
     await Promise.all([...closed, ...events.map(({ isClosed }) => isClosed)]);
   });
 

@@ -1,16 +1,14 @@
 /**
  * Threat 16, tokens: what a token says is a request and never an order. Every parameter that takes more than its route is
- * in the table of src/contract/access/route-risks.ts; each is tried here with every scope, in a browser, and by the owner.
+ * in the table of src/contract/api/routes.ts; each is tried here with every scope, in a browser, and by the owner.
  */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Need } from "../../src/contract/access/limit.ts";
-import { routeRisks } from "../../src/contract/access/route-risks.ts";
+import type { Need } from "../../src/contract/access/limits/limit.ts";
 import { type Scope, scopes } from "../../src/contract/access/scope-names.ts";
-import type { Route } from "../../src/contract/api/route.ts";
-import { type RouteName, routes } from "../../src/contract/api/routes.ts";
+import { type RouteName, routeNames, routeTable } from "../../src/contract/api/routes.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { makeCanary, setSecret } from "../support/vault-ground.ts";
 import { type WebSession, signIn } from "../support/web-client.ts";
@@ -58,7 +56,7 @@ const tokens = Buffer.from(
 const noes = ["access.forbidden", "workspace.source_invalid", "trust.required"];
 
 function ask({ where, headers }: Visitor, name: RouteName, body: unknown): Promise<Outcome> {
-  const route: Route = routes[name];
+  const route = routeTable[name];
   const path = route.path
     .replace("{box}", name === "moveBox" ? movable : box)
     .replace("{approval}", "100000")
@@ -165,8 +163,8 @@ describe("the scopes of a token", () => {
     readonly body: () => object;
   }
   const lines = (): Line[] =>
-    (Object.keys(routeRisks) as RouteName[]).flatMap((name) =>
-      routeRisks[name].limits.flatMap(({ parameter, needs }) => {
+    routeNames.flatMap((name) =>
+      (routeTable[name].limits ?? []).flatMap(({ parameter, needs }) => {
         const key = `${name}.${parameter}`;
         if (elsewhere.includes(key)) return [];
         const more = attempts[key] ?? asked[parameter];
@@ -298,7 +296,7 @@ describe("the scopes of a token", () => {
       "access.forbidden",
     );
     expect((await ask(owner, "addSecret", { name: "ran", source })).status, "the owner").toBe(200);
-    await daemon.client.removeSecret("ran");
+    await daemon.client.removeSecret({ name: "ran" });
   });
 
   it("and a stolen session show no box the keys of the owner, whatever it agrees to", async () => {

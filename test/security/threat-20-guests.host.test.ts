@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import { routeAccess } from "../../src/contract/access/route-access.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import {
   ask,
@@ -63,7 +62,7 @@ describe("a guest", () => {
       isAdmin: false,
     });
     for (const one of everyRoute(mine)) {
-      const { scope, reach } = routeAccess[one.name];
+      const { scope, reach } = one.route;
       if (one.name === "signOut" || reach === "sight") continue;
       const mayLook = reach === "anyone" || (reach === "look" && scope === "read");
       const mayWork = mayLook || (reach === "work" && scope === "work");
@@ -86,7 +85,7 @@ describe("a guest", () => {
       const none = everyRoute(missing).find(({ name }) => name === one.name)!;
       for (const session of [looker, worker]) {
         const found = await tryAs(session, one);
-        expect(found.status, one.name).toBe(routeAccess[one.name].reach === "host" ? 403 : 404);
+        expect(found.status, one.name).toBe(one.route.reach === "host" ? 403 : 404);
         expect(found).toEqual(await tryAs(session, none));
       }
     }
@@ -195,8 +194,10 @@ describe("a guest", () => {
     const stream = openEvents(session.port, session.headers);
     expect(await stream.isOpen).toBe(200);
     // Through another box nobody ends it.
-    await expect(daemon.client.removeShare(other, id)).rejects.toMatchObject({ code: "access.not_found" });
-    await daemon.client.removeShare(mine, id);
+    await expect(daemon.client.removeShare(other, { id })).rejects.toMatchObject({
+      code: "access.not_found",
+    });
+    await daemon.client.removeShare(mine, { id });
     await Promise.all([closed, stream.isClosed]);
     expect([401, 429]).toContain(
       (await ask({ port: session.port, path: "/v1/me", headers: session.headers })).status,

@@ -9,15 +9,11 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import { routeAccess } from "../../src/contract/access/route-access.ts";
 import type { Route } from "../../src/contract/api/route.ts";
-import { type RouteName, routes } from "../../src/contract/api/routes.ts";
+import { routeNames, routeTable } from "../../src/contract/api/routes.ts";
 import { type Answer, type TestTeam, type Visitor, startTeam } from "../support/team.ts";
 
-const table = Object.entries(routes).map(([name, route]) => ({
-  name: name as RouteName,
-  route: route as Route,
-}));
+const table = routeNames.map((name) => ({ name, route: routeTable[name] }));
 const boxed = table.filter(({ route }) => route.path.includes("{box}"));
 const plainBoxed = boxed.filter(({ route }) => route.media !== "websocket");
 const sockets = boxed.filter(({ route }) => route.media === "websocket");
@@ -68,7 +64,7 @@ describe("a box of somebody else", () => {
     "%s: the one who made it is let in, a stranger meets a box that does not exist",
     async (name, route) => {
       const own = await ask(bob, route, "bob-box");
-      const isOfHost = routeAccess[name].reach === "host";
+      const isOfHost = routeTable[name].reach === "host";
       if (isOfHost) expect(own.body.error?.code).toBe("access.forbidden");
       else
         expect(["access.forbidden", "box.not_found"], JSON.stringify(own.body)).not.toContain(

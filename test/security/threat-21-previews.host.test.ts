@@ -220,7 +220,7 @@ describeUnless(await whyNoBoxes())("previews", () => {
       const { id, guest } = await share("work");
       const cookie = await enter(guest);
       expect((await look(hostOf(), cookie)).status).toBe(200);
-      await daemon.client.removeShare("shop", id);
+      await daemon.client.removeShare("shop", { id });
       expect((await look(hostOf(), cookie)).status).toBe(403);
     });
 

@@ -42,7 +42,7 @@ const cases = (ground: Ground): void => {
   };
   const list = async (path: string): Promise<string> => {
     try {
-      return (await ground.daemon.client.listFiles(box, path)).entries.map(({ name }) => name).join(" ");
+      return (await ground.daemon.client.listFiles(box, { path })).entries.map(({ name }) => name).join(" ");
     } catch (error) {
       return error instanceof AgentBoxError ? error.code : String(error);
     }

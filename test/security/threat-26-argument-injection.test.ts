@@ -7,6 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { isAgentBoxError } from "../../src/base/errors.ts";
+import type { EventType } from "../../src/contract/events.ts";
 import { isRoot, ordinaryUser } from "../support/host-facts.ts";
 import { runProgram } from "../support/program.ts";
 import { makeProject, stateOf, working } from "../support/review.ts";
@@ -229,15 +230,15 @@ const cases = (ground: Ground): void => {
             flags: { ...flags, env: { [value]: value } },
             start: false,
           }),
-        (value) => client.logs("inject-box", { source: value }),
-        (value) => client.listEvents({ type: value }),
+        (value) => client.getLogs("inject-box", { source: value }),
+        (value) => client.listEvents({ type: value as EventType }),
         (value) => client.listEvents({ box: value }),
         (value) =>
           client.startSession("inject-box", {
             session: value,
             spec: { argv: ["true"], terminal: false, cols: 80, rows: 24 },
           }),
-        (value) => client.revokeTrust(value, value),
+        (value) => client.revokeTrust({ projectDir: value, digest: value }),
         (value) => client.askTrust({ projectDir: value, manifest: { file: value, text: "version = 1" } }),
       ];
       const before = daemon.pid;
@@ -260,7 +261,7 @@ const cases = (ground: Ground): void => {
         { numRuns: 400, seed: 26 },
       );
       expect(refused).toBeGreaterThan(100);
-      expect((await client.info()).pid).toBe(before);
+      expect((await client.getInfo()).pid).toBe(before);
       expect((await inBox(daemon, "inject-box", ["true"])).code).toBe(0);
       // A name that happens to be good makes a box of that name, and nothing else.
       for (const { name } of await client.listBoxes()) expect(name).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/);
@@ -279,7 +280,7 @@ const cases = (ground: Ground): void => {
         (value) => client.getReview(box, { from: value }),
         (value) => client.getReview(box, { to: value }),
         (value) => client.takeCheckpoint(box, { name: value }),
-        (value) => client.restoreCheckpoint(box, value),
+        (value) => client.restoreCheckpoint(box, { checkpoint: value }),
         (value) => client.forkBox(box, { name: "inject-fork", checkpoint: value }),
         (value) => client.addComment(box, { path: value, line: 1, text: "x" }),
         (value) => client.exportWork(box, { format: "patch", file: value }),

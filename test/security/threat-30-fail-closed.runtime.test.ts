@@ -33,14 +33,14 @@ const withoutBubblewrap = (): void => {
     const hide = 'mount --make-rprivate / && mount --bind /dev/null "$(command -v bwrap)" && exec "$@"';
     await withDaemon(
       async (daemon) => {
-        const { runtimes } = await daemon.client.doctor();
+        const { runtimes } = await daemon.client.getDoctor();
         expect(runtimes.find(({ name }) => name === "bubblewrap")).toMatchObject({ status: "absent" });
         const refused = await daemon.cli(create);
         expect(refused).toMatchObject({ code: 6 });
         expect(refused.stderr).toMatch(/error\[runtime\.absent\][^]*hint: .*bubblewrap/);
         expect(await daemon.client.listBoxes()).toEqual([]);
         expect(readdirSync(join(daemon.home, "boxes"))).toEqual([]);
-        expect((await daemon.client.ready()).isReady).toBe(false);
+        expect((await daemon.client.readyz()).isReady).toBe(false);
       },
       { wrap: (argv) => ["unshare", "--mount", "sh", "-c", hide, "sh", ...argv] },
     );
@@ -99,7 +99,7 @@ const withoutEngine = (): void => {
     if (missing) ctx.skip(missing);
     await withDaemon(
       async (daemon) => {
-        const { runtimes } = await daemon.client.doctor();
+        const { runtimes } = await daemon.client.getDoctor();
         expect(runtimes.find(({ name }) => name === runtimeName)?.status).not.toBe("ready");
         const refused = await daemon.cli(create);
         expect(refused).toMatchObject({ code: 6 });
@@ -122,7 +122,7 @@ describe(
 const cases = (ground: Ground): void => {
   it("refuses a limit that was asked for and cannot be held, and holds the others", async () => {
     const { daemon } = ground;
-    const { runtimes } = await daemon.client.doctor();
+    const { runtimes } = await daemon.client.getDoctor();
     const limits = runtimes.find(({ name }) => name === runtimeName)!.limits;
     const asked: Record<string, string[]> = {
       cpu: ["--cpus", "1"],

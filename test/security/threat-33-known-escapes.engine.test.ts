@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { EscapeReport } from "../../src/contract/api/doctor.ts";
+import type { EscapeReport } from "../../src/contract/api/schemas/daemon.ts";
 import { findEscapes, type Installed } from "../../src/core/host-check/known-escapes.ts";
 import { callRules } from "../../src/drivers/runtime/forbidden-calls.ts";
 import { seccompProfile } from "../../src/drivers/runtime/engine/seccomp-profile.ts";

@@ -260,7 +260,7 @@ describeUnless(noBrowser)("threat 38: sequences in the web terminal", () => {
     });
     const seen = async () => {
       let text = "";
-      for await (const chunk of await daemon.client.logs("recorded", { source: "main" }))
+      for await (const chunk of await daemon.client.getLogs("recorded", { source: "main" }))
         text += Buffer.from(chunk).toString();
       return text.includes("last words");
     };

@@ -1,6 +1,7 @@
 /** Threat 41: an identity that is not checked. Each lie is told to a sign-in that succeeds without it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
+import type { EventType } from "../../src/contract/events.ts";
 import { Browser } from "../../src/services/connections/browser.fixture.ts";
 import { claimsOf, signed, tampered, unsigned } from "../../src/services/identity/provider.fixture.ts";
 import { type TestTeam, type Visitor, startTeam } from "../support/team.ts";
@@ -28,7 +29,7 @@ const me = async (visitor: Visitor) => (await visitor.ask("GET", "/v1/me")).body
 const isIn = async (visitor: Visitor) => (await visitor.ask("GET", "/v1/me")).status === 200;
 
 /** It is written after the answer has gone out. */
-const noted = (type: string, data: Record<string, unknown>) =>
+const noted = (type: EventType, data: Record<string, unknown>) =>
   waitFor(`${type} ${JSON.stringify(data)} is in the log`, async () => {
     const { events } = await team.daemon.client.listEvents({ type, order: "newest", limit: 50 });
     return events.some((event) => Object.entries(data).every(([key, value]) => event.data[key] === value));

@@ -33,7 +33,7 @@ const cases = (ground: Ground): void => {
   /** The daemon answers, and so does a box that has nothing to do with it. */
   const expectOthersServed = async () => {
     const started = performance.now();
-    expect((await ground.daemon.client.info()).pid).toBe(ground.daemon.pid);
+    expect((await ground.daemon.client.getInfo()).pid).toBe(ground.daemon.pid);
     expect(await inBox(ground.daemon, "busy-neighbour", ["echo", "fine"])).toMatchObject({
       stdout: "fine\n",
     });
@@ -41,7 +41,7 @@ const cases = (ground: Ground): void => {
   };
   /** Where a limit cannot be held, that is said and a box that asks for it is refused: there is nothing to drive to its end. */
   const isHeld = async (limit: string, resources: Record<string, unknown>): Promise<boolean> => {
-    const { runtimes } = await ground.daemon.client.doctor();
+    const { runtimes } = await ground.daemon.client.getDoctor();
     const known = runtimes
       .find(({ name }) => name === runtimeName)
       ?.limits.find(({ name }) => name.startsWith(limit));
@@ -264,7 +264,7 @@ const cases = (ground: Ground): void => {
       expect(isAlive(daemon.pid)).toBe(true);
       expect(rssBytes(daemon.pid) - before).toBeLessThan(128 * mib);
       for (const socket of sockets) socket.destroy();
-      await waitFor("the daemon answers again", () => daemon.client.info().catch(() => undefined));
+      await waitFor("the daemon answers again", () => daemon.client.getInfo().catch(() => undefined));
       await expectOthersServed();
     });
   });

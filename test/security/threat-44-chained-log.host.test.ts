@@ -9,7 +9,7 @@ beforeAll(async () => {
   daemon = await startDaemon();
   for (const name of ["one", "two", "three"])
     await daemon.client.addSecret({ name, value: Buffer.from(`value of ${name}`).toString("base64") });
-  await daemon.client.removeSecret("two");
+  await daemon.client.removeSecret({ name: "two" });
 });
 afterAll(() => daemon?.[Symbol.asyncDispose]());
 

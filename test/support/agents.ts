@@ -14,7 +14,7 @@ import { afterAll, beforeAll, beforeEach, describe } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import type { AgentEvent, Verdict } from "../../src/contract/agent-events.ts";
 import type { Box } from "../../src/contract/box.ts";
-import type { BoxEvent } from "../../src/contract/events.ts";
+import type { BoxEvent, EventType } from "../../src/contract/events.ts";
 import type { UsageTotals } from "../../src/contract/model/usage.ts";
 import type { LoggedRequest } from "../model/model-desk.ts";
 import { type Script, nextStep } from "../model/script.ts";
@@ -184,7 +184,7 @@ export async function watch(
 }
 
 /** All events of a type about a box, the oldest first. */
-export const eventsOf = async ({ client }: TestDaemon, box: string, type: string): Promise<BoxEvent[]> =>
+export const eventsOf = async ({ client }: TestDaemon, box: string, type: EventType): Promise<BoxEvent[]> =>
   (await client.listEvents({ box, type, limit: 1_000 })).events;
 
 export const boxOf = async ({ client }: TestDaemon, name: string): Promise<Box> =>

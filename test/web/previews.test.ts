@@ -149,7 +149,7 @@ describeUnless(noBrowser)("previews in the browser", () => {
 
   it("a hostile page reaches neither the dashboard nor the API, another name, or anything outside", async () => {
     await using view = await signedInPage(browser, daemon);
-    const { url } = await daemon.client.openPreview(box, port);
+    const { url } = await daemon.client.openPreview(box, { port });
     const preview = await view.context.newPage();
     await preview.goto(url);
     await preview.getByRole("heading", { name: "Shop" }).waitFor();
@@ -247,7 +247,7 @@ describeUnless(noBrowser)("previews in the browser", () => {
   it("a page sends nothing out past the content policy where the browser knows connection allowlists", async (ctx) => {
     const [major = ""] = browser.browser.version().split(".");
     if (Number(major) < 152) ctx.skip(`Chromium ${major} does not know them; 152 does`);
-    const { url } = await daemon.client.openPreview(box, port);
+    const { url } = await daemon.client.openPreview(box, { port });
     const context = await browser.browser.newContext();
     await using watched = await stunServer();
     await using known = await stunServer();

@@ -123,7 +123,7 @@ describeUnless(noBrowser)("the vault's page", () => {
     await dialog(page).getByRole("button", { name: "Keep it" }).click();
     await entry(page).getByText("for the wiki").waitFor();
     await expectNowhere(view, canary);
-    const { secret: kept } = await daemon.client.getSecret(secret);
+    const { secret: kept } = await daemon.client.getSecret({ name: secret });
     expect(kept).toMatchObject({ kind: "text", source: { kind: "stored" }, note: "for the wiki" });
   });
 
@@ -158,11 +158,13 @@ describeUnless(noBrowser)("the vault's page", () => {
       .getByText(/wiki\.agentbox\.internal/)
       .waitFor();
     // Looking is no yes.
-    expect((await daemon.client.getSecret(secret)).grants).toEqual([]);
+    expect((await daemon.client.getSecret({ name: secret })).grants).toEqual([]);
     await yes.click();
     const grants = entry(page).getByRole("list", { name: `Grants of ${secret}` });
     await grants.getByText(`the box ${box}`).waitFor();
-    expect((await daemon.client.getSecret(secret)).grants).toMatchObject([{ scope: { kind: "box", box } }]);
+    expect((await daemon.client.getSecret({ name: secret })).grants).toMatchObject([
+      { scope: { kind: "box", box } },
+    ]);
 
     await testFrom(page);
     await dialog(page).getByText("used", { exact: true }).waitFor();

@@ -62,7 +62,9 @@ async function run(line: string, answers: Answers = {}) {
       installs.push([agent, body]);
       yield* answers.steps ?? [{ type: "done", tool: tool(body.version ?? "1.0.0", agent) }];
     },
-    removeAgent: async (_agent: string, version?: string) => ({ removed: [version ?? "1.0.0"] }),
+    removeAgent: async (_agent: string, { version }: { version?: string }) => ({
+      removed: [version ?? "1.0.0"],
+    }),
     checkAgents: async () => answers.checks,
   } as unknown as Client;
   const context = {

@@ -88,7 +88,7 @@ const renderMove = (move: { agent: string; from?: string; to: string }, style: S
 
 async function remove({ screen, connect }: CommandContext, words: readonly string[]): Promise<number> {
   const { name, version } = parseNamed(words, "rm NAME[@VERSION]");
-  const { removed } = await (await connect()).removeAgent(name, version);
+  const { removed } = await (await connect()).removeAgent(name, { version });
   if (screen.isJson) screen.printJson({ agent: name, removed });
   else screen.print(`Removed ${name} ${removed.join(", ")}.`);
   return 0;

@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import type { AuditReport } from "../../contract/api/vault-routes.ts";
+import type { AuditReport } from "../../contract/api/schemas/vault.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 
 export const run: RunCommand = async (context) => {

@@ -20,7 +20,7 @@ export const run: RunCommand = async (context) => {
   );
   const file = args.text("sbom");
   if (file !== undefined) {
-    const sbom = await client.getSbom(built.image.inputs);
+    const sbom = await client.getSbom({ name: built.image.inputs });
     await writeFile(resolve(cwd, file), `${JSON.stringify(sbom, undefined, 2)}\n`);
   }
   if (screen.isJson) screen.printJson(built);

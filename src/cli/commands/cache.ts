@@ -56,7 +56,7 @@ async function clear(context: CommandContext, words: readonly string[]): Promise
   const { screen, cwd, env } = context;
   const dir = words[0] === undefined ? cwd : resolve(cwd, words[0]);
   const projectDir = (await findManifest(dir, env))?.dir ?? dir;
-  await (await context.connect()).clearCache(projectDir);
+  await (await context.connect()).clearCache({ projectDir });
   if (screen.isJson) screen.printJson({ projectDir });
   else screen.print(`Forgot the package caches of ${printable(projectDir)}.`);
   return 0;

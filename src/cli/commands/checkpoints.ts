@@ -13,7 +13,7 @@ export const run: RunCommand = async (context) => {
   const wanted = args.text("restore");
   if (wanted !== undefined) {
     const checkpoint = await withProgress(screen, `Restoring ${box}`, () =>
-      client.restoreCheckpoint(box, wanted),
+      client.restoreCheckpoint(box, { checkpoint: wanted }),
     );
     return say(context, { checkpoint }, `restored ${box} to ${wanted}`);
   }

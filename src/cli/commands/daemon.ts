@@ -24,7 +24,7 @@ export const run: RunCommand = async (context) => {
 
 async function start(context: CommandContext): Promise<number> {
   const wasRunning = (await findDaemon(context.env)) !== undefined;
-  const info = await (await context.connect()).info();
+  const info = await (await context.connect()).getInfo();
   if (context.screen.isJson) context.screen.printJson({ running: true, ...info });
   else
     context.screen.print(`The daemon ${wasRunning ? "runs already" : "has started"} (process ${info.pid}).`);
@@ -34,7 +34,7 @@ async function start(context: CommandContext): Promise<number> {
 async function stop({ screen, env }: CommandContext): Promise<number> {
   const client = await findDaemon(env);
   if (client) {
-    const { pid } = await client.info();
+    const { pid } = await client.getInfo();
     await client.stopDaemon();
     await withProgress(screen, "Stopping the daemon", () => waitUntilGone(pid));
   }
@@ -67,7 +67,7 @@ async function status({ screen, env }: CommandContext): Promise<number> {
     else screen.print(`The daemon of ${env.agentboxHome} is not running.`);
     return 3;
   }
-  const info = await client.info();
+  const info = await client.getInfo();
   const uptimeMs = Math.max(0, Date.now() - info.startedAtMs);
   if (screen.isJson) screen.printJson({ running: true, ...info, uptimeMs });
   else {

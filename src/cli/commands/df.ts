@@ -1,5 +1,5 @@
 import { formatBytes } from "../../base/bytes.ts";
-import type { DiskAnswer } from "../../contract/api/disk.ts";
+import type { DiskAnswer } from "../../contract/api/schemas/storage.ts";
 import type { RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
 import { renderTable } from "../render/table.ts";

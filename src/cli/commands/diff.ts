@@ -33,7 +33,7 @@ export const run: RunCommand = async (context) => {
     query.against !== undefined
       ? undefined
       : (query.to ?? (review.checkpoint === undefined ? undefined : String(review.checkpoint.number)));
-  const patch = await client.patch(box, { ...query, to, path: args.positionals[1] });
+  const patch = await client.getPatch(box, { ...query, to, path: args.positionals[1] });
   const tool = args.text("tool");
   if (tool !== undefined) {
     const code = await runForeground(["/bin/sh", "-c", tool], patch);

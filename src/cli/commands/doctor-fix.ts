@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AgentBoxError } from "../../base/errors.ts";
-import type { DoctorReport } from "../../contract/api/doctor.ts";
+import type { DoctorReport } from "../../contract/api/schemas/daemon.ts";
 import { runscName, runscRegistration } from "../../contract/gvisor-registration.ts";
 import { findEngineAddress } from "../../host/engine/address.ts";
 import {

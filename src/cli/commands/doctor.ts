@@ -1,5 +1,5 @@
 import { exitCodes } from "../../base/error-codes.ts";
-import type { DoctorReport } from "../../contract/api/doctor.ts";
+import type { DoctorReport } from "../../contract/api/schemas/daemon.ts";
 import type { RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
 import type { Style } from "../render/style.ts";
@@ -12,7 +12,7 @@ export const run: RunCommand = async (context) => {
     return prove(context);
   }
   const client = await context.connect();
-  const examine = () => withProgress(screen, "Examining this host", () => client.doctor());
+  const examine = () => withProgress(screen, "Examining this host", () => client.getDoctor());
   let report = await examine();
   if (args.isSet("fix")) {
     const { fixGvisor } = await import("./doctor-fix.ts");

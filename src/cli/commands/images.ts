@@ -29,7 +29,7 @@ async function remove({ screen, connect }: CommandContext, words: readonly strin
   if (name === undefined || others.length > 0) {
     throw new AgentBoxError("input.invalid", "Name one image.", { hint: "Usage: agentbox images rm NAME" });
   }
-  const { image } = await (await connect()).removeImage(name);
+  const { image } = await (await connect()).removeImage({ name });
   if (screen.isJson) screen.printJson({ image });
   else screen.print(`Removed ${image.reference}.`);
   return 0;

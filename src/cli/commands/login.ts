@@ -118,7 +118,7 @@ async function list({ screen, connect }: CommandContext): Promise<number> {
 async function remove({ args, screen, connect }: CommandContext, agent: string): Promise<number> {
   const name = loginSecret(agent);
   const client: Client = await connect();
-  await client.getSecret(name);
+  await client.getSecret({ name });
   if (!args.isSet("yes")) {
     if (!screen.isInteractive) {
       throw new AgentBoxError("input.invalid", "A login is removed for good, and nobody can be asked here.", {
@@ -128,7 +128,7 @@ async function remove({ args, screen, connect }: CommandContext, agent: string):
     if (!(await askYesNo(screen, `Forget ${name}? Boxes of ${agent} then need a key.`)))
       return exitCodes.refused;
   }
-  await client.removeSecret(name);
+  await client.removeSecret({ name });
   if (screen.isJson) screen.printJson({ name });
   else screen.print(`Forgot ${name}.`);
   return 0;

@@ -3,7 +3,7 @@ import { showLog } from "../terminal/show-log.ts";
 
 export const run: RunCommand = async ({ args, screen, connect }) => {
   const client = await connect();
-  const chunks = await client.logs(args.positionals[0]!, {
+  const chunks = await client.getLogs(args.positionals[0]!, {
     source: args.text("source") ?? "main",
     tail: args.integer("tail"),
     follow: args.isSet("follow"),

@@ -35,7 +35,7 @@ async function openAgreed(
   port: number,
 ): ReturnType<Client["openPreview"]> {
   try {
-    return await client.openPreview(box, port);
+    return await client.openPreview(box, { port });
   } catch (error) {
     const { holds, digest } = isAgentBoxError(error, "preview.unconfirmed") ? (error.facts ?? {}) : {};
     if (!Array.isArray(holds) || typeof digest !== "string") throw error;
@@ -45,6 +45,6 @@ async function openAgreed(
     for (const text of holds) screen.note(`  ${screen.errorStyle.yellow("•")} ${printable(String(text))}`);
     if (!args.isSet("yes") && !(await askYesNo(screen, "Show pages of this box in the browser?")))
       throw error;
-    return await client.openPreview(box, port, digest);
+    return await client.openPreview(box, { port, agreed: digest });
   }
 }

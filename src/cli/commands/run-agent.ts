@@ -2,6 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
+import type { CreateBoxInput } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Arguments } from "../line/arguments.ts";
 import type { CommandContext } from "../command.ts";
@@ -30,7 +31,7 @@ export async function runTask(context: CommandContext, client: Client, task: str
   return exitCode;
 }
 
-type Run = NonNullable<Parameters<Client["createBox"]>[0]["run"]>;
+type Run = NonNullable<CreateBoxInput["run"]>;
 
 async function make(context: CommandContext, client: Client, run: Run): Promise<Box> {
   const { args, screen } = context;

@@ -104,7 +104,7 @@ async function watch(context: CommandContext, client: Client, box: string): Prom
 }
 
 async function replay(context: CommandContext, client: Client, box: string): Promise<number> {
-  await showLog(context.screen, await client.logs(box, {}));
+  await showLog(context.screen, await client.getLogs(box, {}));
   const { box: ended } = await client.getBox(box);
   await finish(context, client, box, context.args);
   return ended.state.phase === "stopped" ? (ended.state.exitCode ?? 0) : 0;

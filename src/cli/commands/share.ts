@@ -62,7 +62,7 @@ async function list({ screen, connect }: CommandContext, box: string): Promise<n
 }
 
 async function remove(context: CommandContext, box: string, id: string): Promise<number> {
-  await (await context.connect()).removeShare(box, id);
+  await (await context.connect()).removeShare(box, { id });
   return say(
     context,
     { box, id },

@@ -10,7 +10,7 @@ export const run: RunCommand = async (context) => {
   const [verb = "ls", id] = context.args.positionals;
   if (verb === "ls" && id === undefined) return list(context);
   if (verb === "end" && id !== undefined) {
-    await (await context.connect()).endSignIn(id);
+    await (await context.connect()).endSignIn({ id });
     return say(context, { id }, `Ended the sign-in ${printable(id)}, and what it had open.`);
   }
   throw new AgentBoxError("command.unknown", `There is no "agentbox sign-ins ${verb}" like this.`, {

@@ -2,7 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
-import { mostOf } from "../../contract/access/route-risks.ts";
+import { mostOf } from "../../contract/access/harms.ts";
 import { type Scope, wordScopes } from "../../contract/access/scope-names.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { age, renderTable } from "../render/table.ts";
@@ -67,6 +67,6 @@ async function remove(context: CommandContext, id: string | undefined): Promise<
     throw new AgentBoxError("input.invalid", "The id of a token is needed.", {
       hint: "List them: agentbox token ls",
     });
-  await (await context.connect()).removeToken(id);
+  await (await context.connect()).removeToken({ id });
   return say(context, { id }, `Ended the access token ${printable(id)}, and what it had open.`);
 }

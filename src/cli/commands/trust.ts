@@ -68,7 +68,7 @@ async function ask(
 
 async function revoke({ screen, connect, cwd }: CommandContext, dir: string | undefined): Promise<number> {
   const projectDir = resolve(cwd, dir ?? ".");
-  await (await connect()).revokeTrust(projectDir);
+  await (await connect()).revokeTrust({ projectDir });
   if (screen.isJson) screen.printJson({ projectDir });
   else screen.print(`Took back what was agreed for ${printable(projectDir)}.`);
   return 0;

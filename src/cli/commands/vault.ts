@@ -88,7 +88,7 @@ async function ls(context: CommandContext): Promise<number> {
 
 async function show(context: CommandContext, words: readonly string[]): Promise<number> {
   const { screen } = context;
-  const details = await (await context.connect()).getSecret(requireName(words, "show"));
+  const details = await (await context.connect()).getSecret({ name: requireName(words, "show") });
   if (screen.isJson) screen.printJson(details);
   else screen.print(renderSecret(details, Date.now(), screen.style));
   return 0;
@@ -98,7 +98,7 @@ async function rm(context: CommandContext, words: readonly string[]): Promise<nu
   const { args, screen } = context;
   const name = requireName(words, "rm");
   const client = await context.connect();
-  const { grants } = await client.getSecret(name);
+  const { grants } = await client.getSecret({ name });
   if (!args.isSet("yes")) {
     if (!screen.isInteractive) {
       throw new AgentBoxError(
@@ -112,14 +112,14 @@ async function rm(context: CommandContext, words: readonly string[]): Promise<nu
     const uses = grants.length === 0 ? "Nobody has a grant for it." : `${grants.length} grants go with it.`;
     if (!(await askYesNo(screen, `Remove ${name} for good? ${uses}`))) return exitCodes.refused;
   }
-  await client.removeSecret(name);
+  await client.removeSecret({ name });
   return say(context, { name }, `Removed ${name}.`);
 }
 
 async function rotate(context: CommandContext, words: readonly string[]): Promise<number> {
   const name = requireName(words, "rotate");
   const client = await context.connect();
-  await client.getSecret(name);
+  await client.getSecret({ name });
   const value = await readSecretValue(context, `New value of ${name}: `);
   const graceMs = context.args.durationMs("grace");
   const secret = await client.rotateSecret({
@@ -211,7 +211,7 @@ async function audit(context: CommandContext, words: readonly string[]): Promise
     limit: args.integer("limit") ?? 50,
   });
   // A name that was never there is a slip, and no clean record.
-  if (records.length === 0 && name !== undefined) await client.getSecret(name);
+  if (records.length === 0 && name !== undefined) await client.getSecret({ name });
   if (screen.isJson) screen.printJson({ records });
   else screen.print(renderAudit(records, Date.now(), screen.style));
   return 0;

@@ -42,7 +42,7 @@ function ownTransport(env: HostEnv): Transport {
 export async function findDaemon(env: HostEnv): Promise<Client | undefined> {
   const client = createClient(ownTransport(env), { timeoutMs: 10_000 });
   try {
-    await client.info();
+    await client.getInfo();
     return client;
   } catch (error) {
     if (isAbsent(error)) return undefined;

@@ -75,7 +75,7 @@ async function enforceableLimits(
   client: Client,
   wanted: string | undefined,
 ): Promise<Record<string, unknown>> {
-  const { runtimes } = await client.doctor();
+  const { runtimes } = await client.getDoctor();
   const runtime = runtimes.find(({ name, status }) =>
     wanted === undefined ? status === "ready" : name === wanted,
   );

@@ -1,6 +1,6 @@
 /** Secrets as people see them: everything but the value. */
 import { printable } from "../../base/printable.ts";
-import type { SecretDetails, SecretTest } from "../../contract/api/vault-routes.ts";
+import type { SecretDetails, SecretTest } from "../../contract/api/schemas/vault.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { GrantScope } from "../../contract/secret/grant.ts";
 import type { SecretInfo } from "../../contract/secret/secret.ts";

@@ -26,7 +26,9 @@ async function unlock(context: CommandContext): Promise<number> {
       hint: "To lock it, give it a passphrase: agentbox vault rekey --to passphrase",
     });
   }
-  const answer = await client.unlockVault(await readPassphrase(context.screen, "Passphrase: ", false));
+  const answer = await client.unlockVault({
+    passphrase: await readPassphrase(context.screen, "Passphrase: ", false),
+  });
   return say(context, answer, statusText(answer));
 }
 
@@ -57,7 +59,7 @@ async function exportAll(context: CommandContext, words: readonly string[]): Pro
   }
   const client = await context.connect();
   const passphrase = await readPassphrase(context.screen, "Passphrase for the file: ", true);
-  const sealed = await client.exportVault(passphrase);
+  const sealed = await client.exportVault({ passphrase });
   try {
     await writeFile(file, Buffer.from(sealed, "base64"), { mode: 0o600, flag: "wx" });
   } catch (error) {

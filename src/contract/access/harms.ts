@@ -1,4 +1,8 @@
-/** The most that somebody can do who should not have the credential, in words. */
+import type { RouteAccess } from "../api/route.ts";
+import { routeNames, routeTable } from "../api/routes.ts";
+import type { Scope } from "./scope-names.ts";
+
+/** The most that the thief of a credential can do, in words. Each route names its harms in the table of routes. */
 export const harms = {
   see: "see every box: the files of its workspace, its output and terminals, reviews, events, network records, cost; which projects, images, caches and agents there are",
   make: "make boxes without a directory, or from the directories of `[web] projects`, with what your own config gives to every box, and with what you agreed to for that project; use up processors, memory, disk and budgets; find out whether a path of the host exists, by naming it in a request",
@@ -21,3 +25,14 @@ export const harms = {
   doors: "end tokens and sign-ins; make tokens that can do no more and last no longer than this one",
 } as const;
 export type Harm = keyof typeof harms;
+
+/** The most that a thief of a token with this scope can do, each in words. */
+export const mostOf = (scope: Scope): string[] =>
+  harmsOf(({ scope: needed }) => needed === scope).map((harm) => harms[harm]);
+
+/** What can be done with the routes that somebody may use. */
+export function harmsOf(mayUse: (access: RouteAccess) => boolean): Harm[] {
+  const usable = routeNames.map((name) => routeTable[name]).filter(mayUse);
+  const named = new Set(usable.flatMap((route) => route.harms));
+  return (Object.keys(harms) as Harm[]).filter((harm) => named.has(harm));
+}

@@ -277,7 +277,7 @@ export const StartSession = z.strictObject({
 });
 export type StartSession = z.infer<typeof StartSession>;
 
-export { DoctorReport } from "./doctor.ts";
+export { DoctorReport } from "./schemas/daemon.ts";
 
 export const TrustEntry = z.object({
   projectDir: z.string(),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Principal } from "../../contract/access/principal.ts";
-import type { Need } from "../../contract/access/limit.ts";
-import { routeRisks } from "../../contract/access/route-risks.ts";
+import type { Need } from "../../contract/access/limits/limit.ts";
+import { routeTable } from "../../contract/api/routes.ts";
 import { type Scope, scopes } from "../../contract/access/scope-names.ts";
 import type { Core } from "../context.ts";
 import { hasAuthority, requireAuthority } from "./authority.ts";
@@ -64,7 +64,7 @@ describe("how far a word goes", () => {
   });
 
   it("names every parameter of a route once", () => {
-    for (const [route, { limits }] of Object.entries(routeRisks)) {
+    for (const [route, { limits = [] }] of Object.entries(routeTable)) {
       const names = limits.map(({ parameter }) => parameter);
       expect(new Set(names).size, route).toBe(names.length);
     }

@@ -4,9 +4,8 @@
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { isOfHost } from "../../contract/access/principal.ts";
-import type { Limit, Need } from "../../contract/access/limit.ts";
-import { routeRisks } from "../../contract/access/route-risks.ts";
-import type { RouteName } from "../../contract/api/routes.ts";
+import type { Limit, Need } from "../../contract/access/limits/limit.ts";
+import { type RouteName, routeTable } from "../../contract/api/routes.ts";
 import type { Core } from "../context.ts";
 import { type Caller, idOf } from "./caller.ts";
 
@@ -33,7 +32,7 @@ export function requireParameter(core: Core, caller: Caller, route: RouteName, p
     if (limit.parameter === parameter) requireWithin(core, caller, route, limit);
 }
 
-const limitsOf = (route: RouteName): readonly Limit[] => routeRisks[route].limits;
+const limitsOf = (route: RouteName): readonly Limit[] => routeTable[route].limits ?? [];
 
 function requireWithin(core: Core, caller: Caller, route: RouteName, limit: Limit): void {
   const { parameter, needs } = limit;

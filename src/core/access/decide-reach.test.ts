@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { harms } from "../../contract/access/harms.ts";
+import { harms, harmsOf } from "../../contract/access/harms.ts";
 import { type BoxRole, boxRoles, type Principal } from "../../contract/access/principal.ts";
-import { routeAccess } from "../../contract/access/route-access.ts";
-import { harmsOf } from "../../contract/access/route-risks.ts";
 import { scopes } from "../../contract/access/scope-names.ts";
-import { routes } from "../../contract/api/routes.ts";
+import { routeTable } from "../../contract/api/routes.ts";
 import { decideReach } from "./decide-reach.ts";
 
 const owner: Principal = { kind: "owner" };
@@ -15,7 +13,7 @@ const looker: Principal = { ...guest, may: "look" };
 
 describe("who may use a route", () => {
   it("lets the owner and admins use every one", () => {
-    for (const access of Object.values(routeAccess))
+    for (const access of Object.values(routeTable))
       for (const principal of [owner, admin])
         expect(decideReach(principal, access, undefined).allow).toBe(true);
   });
@@ -65,8 +63,8 @@ describe("who may use a route", () => {
 
 describe("the table of routes", () => {
   it("asks for a role exactly where there is a box to have it on", () => {
-    for (const [name, { reach }] of Object.entries(routeAccess)) {
-      const isBoxed = routes[name as keyof typeof routes].path.includes("{box}");
+    for (const [name, { reach, path }] of Object.entries(routeTable)) {
+      const isBoxed = path.includes("{box}");
       if (!isBoxed) expect(["look", "work", "own"], name).not.toContain(reach);
       else expect(["look", "work", "own", "host"], name).toContain(reach);
     }
@@ -74,8 +72,7 @@ describe("the table of routes", () => {
 
   it("gives nobody who may only look a route that changes something", () => {
     const readingPosts = ["explainPolicy"];
-    for (const [name, { reach, scope }] of Object.entries(routeAccess)) {
-      const { method } = routes[name as keyof typeof routes];
+    for (const [name, { reach, scope, method }] of Object.entries(routeTable)) {
       if (method !== "GET" && reach === "look") expect(readingPosts).toContain(name);
       if (method !== "GET" && scope === "read")
         expect([...readingPosts, "checkManifest"], name).toContain(name);
@@ -83,7 +80,7 @@ describe("the table of routes", () => {
   });
 
   it("gives everybody who is signed in only what says who they are", () => {
-    const open = Object.entries(routeAccess)
+    const open = Object.entries(routeTable)
       .filter(([, { reach, scope }]) => reach === "anyone" || scope === "none")
       .map(([name]) => name);
     expect(open.sort()).toEqual(["getInfo", "getMe", "livez", "openapi", "signOut"]);

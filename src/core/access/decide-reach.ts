@@ -1,5 +1,5 @@
 import { type BoxRole, includesRole, isOfHost, type Principal } from "../../contract/access/principal.ts";
-import type { RouteAccess } from "../../contract/access/route-access.ts";
+import type { RouteAccess } from "../../contract/api/route.ts";
 import { scopesOf } from "./caller.ts";
 
 /** `unseen`: the box is somebody else's, and must look as if it did not exist. */

@@ -2,7 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { ShareRole } from "../../contract/access/principal.ts";
-import type { ShareInfo } from "../../contract/api/access-routes.ts";
+import type { ShareInfo } from "../../contract/api/schemas/access.ts";
 import type { Box } from "../../contract/box.ts";
 import type { ShareRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";

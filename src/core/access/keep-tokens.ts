@@ -4,7 +4,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { isOfHost } from "../../contract/access/principal.ts";
 import type { Scope } from "../../contract/access/scope-names.ts";
 import { scopes as allScopes } from "../../contract/access/scope-names.ts";
-import type { TokenInfo } from "../../contract/api/access-routes.ts";
+import type { TokenInfo } from "../../contract/api/schemas/access.ts";
 import type { Holder, TokenRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import type { Caller } from "./caller.ts";

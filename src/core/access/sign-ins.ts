@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { SignInInfo } from "../../contract/api/access-routes.ts";
+import type { SignInInfo } from "../../contract/api/schemas/access.ts";
 import { isOfHost, type Me } from "../../contract/access/principal.ts";
 import { wordScopes } from "../../contract/access/scope-names.ts";
 import type { SessionRecord } from "../../ports/access-records.ts";

@@ -3,7 +3,7 @@
  * where they mean something: a distribution mends an old version and keeps its number, and then only the package's own
  * list of changes, if it is there, can say more. In doubt the answer is "unknown", never a false alarm and never silence.
  */
-import type { EscapeReport } from "../../contract/api/doctor.ts";
+import type { EscapeReport } from "../../contract/api/schemas/daemon.ts";
 
 export interface Installed {
   readonly component: string;

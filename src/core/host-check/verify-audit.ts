@@ -1,6 +1,6 @@
 /** Whether the event log is what was written, and what to note elsewhere so that a cut-off end shows later. */
 import type { RouteQuery } from "../../contract/api/routes.ts";
-import type { AuditReport } from "../../contract/api/vault-routes.ts";
+import type { AuditReport } from "../../contract/api/schemas/vault.ts";
 import type { Core } from "../context.ts";
 
 export async function verifyAudit(core: Core, { head }: RouteQuery<"verifyAudit">): Promise<AuditReport> {

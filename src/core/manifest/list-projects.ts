@@ -1,5 +1,5 @@
 /** Directories that boxes were made from, or that somebody has trusted. */
-import type { KnownProject } from "../../contract/api/form-routes.ts";
+import type { KnownProject } from "../../contract/api/schemas/forms.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
 import { manifestName } from "./find-project.ts";

@@ -1,7 +1,7 @@
 /** What making a box would say, without making it: every stage of `createBox` that only looks. */
 import { AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { ManifestCheck } from "../../contract/api/form-routes.ts";
+import type { ManifestCheck } from "../../contract/api/schemas/forms.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
 import { type Finding, parseFlags, parseManifest, renderManifest } from "../../manifest/index.ts";

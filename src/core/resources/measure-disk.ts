@@ -1,4 +1,4 @@
-import type { BoxDisk, DiskAnswer } from "../../contract/api/disk.ts";
+import type { BoxDisk, DiskAnswer } from "../../contract/api/schemas/storage.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
 

@@ -4,7 +4,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { Turns } from "../../base/turns.ts";
-import type { ResourceSample, ResourcesAnswer } from "../../contract/api/fleet-routes.ts";
+import type { ResourceSample, ResourcesAnswer } from "../../contract/api/schemas/fleet.ts";
 import type { Box } from "../../contract/box.ts";
 import type { BoxStorage } from "../../ports/storage.ts";
 import type { Store } from "../../ports/store.ts";

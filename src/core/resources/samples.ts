@@ -1,5 +1,5 @@
 /** The latest samples of one box, oldest first; older ones make room. */
-import type { ResourceSample } from "../../contract/api/fleet-routes.ts";
+import type { ResourceSample } from "../../contract/api/schemas/fleet.ts";
 import type { RuntimeUsage } from "../../ports/runtime.ts";
 
 /** Six minutes, when a sample is taken every four seconds. */

@@ -1,7 +1,7 @@
 /** What a person does with secrets: keep, rotate, forget, grant, take back. No event and no answer has a value. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
-import { type SecretDetails, maxSealedText } from "../../contract/api/vault-routes.ts";
+import { type SecretDetails, maxSealedText } from "../../contract/api/schemas/vault.ts";
 import { agentOfLogin } from "../../contract/secret/agent-login.ts";
 import { isHeld } from "../../contract/secret/binding.ts";
 import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";

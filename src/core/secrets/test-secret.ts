@@ -6,7 +6,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { portOf } from "../../base/url-place.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
-import type { SecretTest } from "../../contract/api/vault-routes.ts";
+import type { SecretTest } from "../../contract/api/schemas/vault.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { SecretBinding, SecretPlace, SshPlace } from "../../contract/secret/binding.ts";

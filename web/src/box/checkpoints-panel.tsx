@@ -91,7 +91,7 @@ function CheckpointRow({
   onFork: (() => void) | undefined;
 }) {
   const { box, number, name, atMs, reason, totals } = checkpoint;
-  const restore = useAction(() => client.restoreCheckpoint(box, String(number)), {
+  const restore = useAction(() => client.restoreCheckpoint(box, { checkpoint: String(number) }), {
     done: `The workspace is as it was at checkpoint ${number}. What was there before is kept, too.`,
     invalidates: [
       ["review", box],

@@ -1,6 +1,6 @@
 /** What a box uses of the machine, as it happens. */
 import { useQuery } from "@tanstack/react-query";
-import type { ResourceSample, ResourcesAnswer } from "../../../src/contract/api/fleet-routes.ts";
+import type { ResourceSample, ResourcesAnswer } from "../../../src/contract/api/schemas/fleet.ts";
 import { client } from "../api/client.ts";
 import { formatBytes } from "../parts/format.ts";
 import { Empty, ErrorNote, Skeleton } from "../parts/note.tsx";

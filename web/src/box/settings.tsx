@@ -108,7 +108,7 @@ function MovePanel({ box: { name, spec, state } }: { box: Box }) {
   const isHost = useMe()?.isAdmin ?? false;
   const { data } = useQuery({
     queryKey: ["doctor"],
-    queryFn: () => client.doctor(),
+    queryFn: () => client.getDoctor(),
     enabled: isHost,
     staleTime: 300_000,
   });

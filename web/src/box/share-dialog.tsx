@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ShareInfo } from "../../../src/contract/api/access-routes.ts";
+import type { ShareInfo } from "../../../src/contract/api/schemas/access.ts";
 import { client } from "../api/client.ts";
 import { defaultDurationMs, durations } from "../inbox/answer-words.ts";
 import { Ago, Left } from "../parts/amount.tsx";
@@ -89,7 +89,7 @@ export function ShareDialog({ name, onClose }: { name: string; onClose: () => vo
 
 function Shares({ name, queryKey }: { name: string; queryKey: readonly string[] }) {
   const { data, error } = useQuery({ queryKey, queryFn: () => client.listShares(name) });
-  const end = useAction((id: string) => client.removeShare(name, id), {
+  const end = useAction((id: string) => client.removeShare(name, { id }), {
     done: "It ends now.",
     invalidates: [queryKey],
   });

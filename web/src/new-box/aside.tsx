@@ -1,7 +1,7 @@
 /** Beside the form: what the box would be, and the same as a file and as a command. */
 import { type ReactNode, useState } from "react";
 import { formatDuration } from "../../../src/base/duration.ts";
-import type { ManifestCheck } from "../../../src/contract/api/form-routes.ts";
+import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
 import { AgentBoxError } from "../../../src/base/errors.ts";
 import { Badge } from "../parts/badge.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";

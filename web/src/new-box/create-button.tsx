@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ManifestCheck } from "../../../src/contract/api/form-routes.ts";
+import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Visible } from "../parts/visible.tsx";

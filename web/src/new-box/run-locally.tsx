@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { renderDockerRun } from "../../../src/contract/docker-run.ts";
-import type { ManifestCheck } from "../../../src/contract/api/form-routes.ts";
+import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
 import { client } from "../api/client.ts";
 import { ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { Text } from "./aside.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { ManifestCheck } from "../../../src/contract/api/form-routes.ts";
+import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
 import { client } from "../api/client.ts";
 import type { Draft } from "./draft.ts";
 

@@ -25,7 +25,7 @@ export function FilesPage() {
   const isRunning = phase === "running";
   const { data, error } = useQuery({
     queryKey: ["places", box, "tree", dir],
-    queryFn: () => client.listFiles(box, dir),
+    queryFn: () => client.listFiles(box, { path: dir }),
     enabled: isRunning,
     refetchInterval: everyMs,
   });

@@ -22,7 +22,7 @@ interface Asked {
 
 async function openOrAsk(box: string, { port, agreed }: Asked): Promise<string | Question> {
   try {
-    return (await client.openPreview(box, port, agreed)).url;
+    return (await client.openPreview(box, { port, agreed })).url;
   } catch (error) {
     const { holds, digest } = isAgentBoxError(error, "preview.unconfirmed") ? (error.facts ?? {}) : {};
     if (!Array.isArray(holds) || typeof digest !== "string") throw error;

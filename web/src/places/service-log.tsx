@@ -30,7 +30,7 @@ export function ServiceLog({ box, service }: { box: string; service: string }) {
     const follow = async (): Promise<void> => {
       const decoder = new TextDecoder();
       const query = { source: `service:${service}`, tail: shownLines, follow: true };
-      for await (const chunk of await client.logs(box, query, over.signal))
+      for await (const chunk of await client.getLogs(box, query, over.signal))
         pending += plainLog(decoder.decode(chunk, { stream: true }));
     };
     follow().then(

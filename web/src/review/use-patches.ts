@@ -65,7 +65,7 @@ async function fetchPatch(
 ): Promise<PatchState> {
   // Bytes that are no text cannot be asked for by name.
   if (rawPath !== undefined) return { state: "ready", files: [], isCut: true };
-  const chunks = await client.patch(box, { ...range, path, oldPath, context });
+  const chunks = await client.getPatch(box, { ...range, path, oldPath, context });
   const decoder = new TextDecoder();
   const parts: string[] = [];
   let bytes = 0;

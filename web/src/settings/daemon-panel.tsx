@@ -5,7 +5,7 @@ import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { Section } from "./section.tsx";
 
 export function DaemonPanel() {
-  const { data, error } = useQuery({ queryKey: ["info"], queryFn: () => client.info() });
+  const { data, error } = useQuery({ queryKey: ["info"], queryFn: () => client.getInfo() });
   return (
     <Section title="About">
       {error ? <ErrorNote error={error} /> : null}

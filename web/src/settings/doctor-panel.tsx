@@ -24,7 +24,7 @@ interface Line {
 export function DoctorPanel() {
   const { data, error } = useQuery({
     queryKey: ["doctor"],
-    queryFn: () => client.doctor(),
+    queryFn: () => client.getDoctor(),
     staleTime: 300_000,
   });
   const lines: readonly Line[] =

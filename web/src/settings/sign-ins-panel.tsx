@@ -38,7 +38,7 @@ export function SignInsPanel({ canList }: { canList: boolean }) {
 function SignIns() {
   const queryKey = ["access", "sign-ins"];
   const { data, error } = useQuery({ queryKey, queryFn: () => client.listSignIns() });
-  const end = useAction((id: string) => client.endSignIn(id), {
+  const end = useAction((id: string) => client.endSignIn({ id }), {
     done: "It is ended.",
     invalidates: [queryKey],
   });

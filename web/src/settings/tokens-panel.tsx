@@ -49,7 +49,7 @@ export function TokensPanel() {
 
 function Tokens() {
   const { data, error } = useQuery({ queryKey, queryFn: () => client.listTokens() });
-  const remove = useAction((id: string) => client.removeToken(id), {
+  const remove = useAction((id: string) => client.removeToken({ id }), {
     done: "The token is no longer taken.",
     invalidates: [queryKey],
   });

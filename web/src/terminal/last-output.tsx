@@ -23,7 +23,7 @@ export function LastOutput({ box, source }: { box: string; source: string }) {
     const end = new AbortController();
     const show = async () => {
       screen.resize(screen.ownSize);
-      for await (const chunk of await client.logs(box, { source, tail: lines }, end.signal))
+      for await (const chunk of await client.getLogs(box, { source, tail: lines }, end.signal))
         screen.terminal.write(chunk);
     };
     show().catch((problem: unknown) => {

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { SecretDetails } from "../../../src/contract/api/vault-routes.ts";
+import type { SecretDetails } from "../../../src/contract/api/schemas/vault.ts";
 import type { SecretGrant } from "../../../src/contract/secret/grant.ts";
 import { client } from "../api/client.ts";
 import { Ago, Left } from "../parts/amount.tsx";
@@ -41,7 +41,7 @@ export function Secrets() {
 
 function Secret({ details: { secret, grants } }: { details: SecretDetails }) {
   const { name, kind, note, updatedAtMs, versions } = secret;
-  const remove = useAction(() => client.removeSecret(name), {
+  const remove = useAction(() => client.removeSecret({ name }), {
     done: `Removed ${name}.`,
     invalidates: [["vault"]],
   });

@@ -49,7 +49,7 @@ function Unlock() {
   const { send, isBusy, error } = useSending();
   const unlock = (event: FormEvent) => {
     event.preventDefault();
-    void send(() => client.unlockVault(takeText(field.current)), "The vault is open.");
+    void send(() => client.unlockVault({ passphrase: takeText(field.current) }), "The vault is open.");
   };
   return (
     <form className="vault-form" onSubmit={unlock}>

@@ -8,7 +8,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Field, Select, TextInput } from "../parts/field.tsx";
 import { ErrorNote } from "../parts/note.tsx";
 import { Visible } from "../parts/visible.tsx";
-import type { SecretTest } from "../../../src/contract/api/vault-routes.ts";
+import type { SecretTest } from "../../../src/contract/api/schemas/vault.ts";
 import { useAction } from "../parts/use-action.ts";
 
 /** Makes a request as a box would, and says what happened to the secret. */

@@ -1,6 +1,5 @@
 /** What the fleet view and the resources page of a box show besides the records. */
 import { z } from "zod";
-import type { Route } from "./route.ts";
 
 const ResourceSample = z.object({
   atMs: z.int(),
@@ -17,12 +16,3 @@ export const ResourcesAnswer = z.object({
   cpus: z.number().optional().describe("How many processors it may use."),
 });
 export type ResourcesAnswer = z.infer<typeof ResourcesAnswer>;
-
-export const fleetRoutes = {
-  getResources: {
-    method: "GET",
-    path: "/v1/boxes/{box}/resources",
-    summary: "What a box has used lately: processor, memory, processes and disk.",
-    response: ResourcesAnswer,
-  },
-} as const satisfies Record<string, Route>;

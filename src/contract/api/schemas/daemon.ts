@@ -43,3 +43,5 @@ export const DoctorReport = z.object({
   home: z.object({ path: z.string(), freeBytes: z.number(), detail: z.string() }),
 });
 export type DoctorReport = z.infer<typeof DoctorReport>;
+
+export const OpenapiAnswer = z.record(z.string(), z.unknown());

@@ -1,8 +1,7 @@
-/** Routes for whoever fills in a form: what a manifest may say, and what the daemon would say to one. */
+/** For a form: what a manifest may say, and what the daemon would say to one. */
 import { z } from "zod";
-import { BoxSpec, Isolation } from "../box.ts";
-import { type Route } from "./route.ts";
-import { CreateBox, ErrorAnswer, PolicyAnswer, TrustQuestion } from "./schemas.ts";
+import { BoxSpec, Isolation } from "../../box.ts";
+import { CreateBox, ErrorAnswer, PolicyAnswer, TrustQuestion } from "../schemas.ts";
 
 /** One rule that is broken, and by whom: the form, or a file that the box would be made from. */
 const CheckFinding = z.object({
@@ -55,27 +54,16 @@ const KnownProject = z.object({
 });
 export type KnownProject = z.infer<typeof KnownProject>;
 
-export const formRoutes = {
-  getManifestSchema: {
-    method: "GET",
-    path: "/v1/manifest/schema",
-    summary: "JSON Schema of the manifest, and the names that this host knows for some of its keys.",
-    response: z.object({
-      schema: z.record(z.string(), z.unknown()),
-      choices: z.record(z.string(), z.array(z.string())).describe("By key, such as `runtime.name`."),
-    }),
-  },
-  checkManifest: {
-    method: "POST",
-    path: "/v1/manifest/check",
-    summary: "What the daemon would say to a box like this. Nothing is made.",
-    body: CreateBox.pick({ name: true, projectDir: true, manifest: true, flags: true }),
-    response: ManifestCheck,
-  },
-  listProjects: {
-    method: "GET",
-    path: "/v1/projects",
-    summary: "Directories that boxes were made from, or that somebody has trusted.",
-    response: z.object({ projects: z.array(KnownProject) }),
-  },
-} as const satisfies Record<string, Route>;
+export const GetManifestSchemaAnswer = z.object({
+  schema: z.record(z.string(), z.unknown()),
+  choices: z.record(z.string(), z.array(z.string())).describe("By key, such as `runtime.name`."),
+});
+
+export const CheckManifestBody = CreateBox.pick({
+  name: true,
+  projectDir: true,
+  manifest: true,
+  flags: true,
+});
+
+export const ListProjectsAnswer = z.object({ projects: z.array(KnownProject) });

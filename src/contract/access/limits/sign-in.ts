@@ -3,7 +3,9 @@
  * and which other secret of the vault is sent there as the client's own. Who writes both takes that secret out, and through
  * no box.
  */
-import type { RouteBody } from "../api/routes.ts";
+import type { z } from "zod";
+import type { ConnectionSpec } from "../../secret/connection.ts";
+import type { AddSecretBody } from "../../api/schemas/vault.ts";
 import type { Limit } from "./limit.ts";
 
 const byHand = {
@@ -12,16 +14,16 @@ const byHand = {
   instead: "agentbox connect NAME",
 } as const;
 
-export const newTokens: Limit<RouteBody<"addSecret">> = {
+export const newTokens: Limit<z.output<typeof AddSecretBody>> = {
   parameter: "kind",
   ...byHand,
   isAsked: ({ kind }) => kind === "oauth",
 };
 
 /** Of a secret that holds such tokens. */
-export const replacedTokens: Limit = { parameter: "value", ...byHand };
+export const replacedTokens: Limit<unknown> = { parameter: "value", ...byHand };
 
-export const ownSignIn: readonly Limit<RouteBody<"startConnection">>[] = [
+export const ownSignIn: readonly Limit<z.output<typeof ConnectionSpec>>[] = [
   {
     parameter: "clientSecret",
     needs: "socket",

@@ -1,0 +1,36 @@
+import { unlistedDirectory } from "../../access/limits/requests.ts";
+import type { Route } from "../route.ts";
+
+export const formRoutes = {
+  getManifestSchema: {
+    method: "GET",
+    path: "/v1/manifest/schema",
+    summary: "JSON Schema of the manifest, and the names that this host knows for some of its keys.",
+    response: "GetManifestSchemaAnswer",
+    scope: "read",
+    reach: "member",
+    harms: ["see"],
+  },
+  checkManifest: {
+    method: "POST",
+    path: "/v1/manifest/check",
+    summary: "What the daemon would say to a box like this. Nothing is made.",
+    body: "CheckManifestBody",
+    response: "ManifestCheck",
+    // It reads what a box would be made from, so it takes what making one takes.
+    scope: "work",
+    reach: "member",
+    harms: ["make"],
+    limits: [unlistedDirectory],
+  },
+  listProjects: {
+    method: "GET",
+    path: "/v1/projects",
+    summary: "Directories that boxes were made from, or that somebody has trusted.",
+    response: "ListProjectsAnswer",
+    unwrap: "projects",
+    scope: "read",
+    reach: "member",
+    harms: ["see"],
+  },
+} as const satisfies Record<string, Route>;

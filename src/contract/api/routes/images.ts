@@ -1,0 +1,58 @@
+import { asking } from "../../access/limits/requests.ts";
+import type { Route } from "../route.ts";
+
+export const imageRoutes = {
+  listImages: {
+    method: "GET",
+    path: "/v1/images",
+    summary: "Images that were built here, the newest first.",
+    response: "ListImagesAnswer",
+    unwrap: "images",
+    scope: "read",
+    reach: "member",
+    harms: ["see"],
+  },
+  buildImage: {
+    method: "POST",
+    path: "/v1/images",
+    summary: "Build the image of a manifest; answers with BuildStep objects, one a line.",
+    body: "BuildImageBody",
+    response: "BuildStep",
+    media: "lines",
+    scope: "host",
+    reach: "host",
+    harms: ["rule"],
+    limits: asking,
+  },
+  removeImage: {
+    method: "DELETE",
+    path: "/v1/images",
+    summary: "Remove an image that no box is made from.",
+    query: "NamedImage",
+    response: "RemoveImageAnswer",
+    scope: "host",
+    reach: "host",
+    harms: ["rule"],
+  },
+  pruneImages: {
+    method: "POST",
+    path: "/v1/images/prune",
+    summary: "Remove images that no box and no project with a lock file uses.",
+    body: "PruneImagesBody",
+    response: "PruneImagesAnswer",
+    scope: "host",
+    reach: "host",
+    harms: ["rule"],
+  },
+  getSbom: {
+    method: "GET",
+    path: "/v1/images/sbom",
+    summary: "The parts of an image, as CycloneDX.",
+    query: "NamedImage",
+    response: "GetSbomAnswer",
+    unwrap: "sbom",
+    scope: "read",
+    reach: "member",
+    harms: ["see"],
+  },
+} as const satisfies Record<string, Route>;

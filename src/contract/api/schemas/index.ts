@@ -1,0 +1,24 @@
+/** Every schema that the table of routes names. */
+export { Me } from "../../access/principal.ts";
+export { PortableContainer } from "../../container.ts";
+export { BuildStep } from "../../image.ts";
+export { AllowEgress, ApprovalAnswer } from "../../network/egress.ts";
+export { Review } from "../../review/review.ts";
+export { ConnectionSpec, ConnectionState } from "../../secret/connection.ts";
+export { VaultStatus } from "../../secret/secret.ts";
+export * from "../schemas.ts";
+export * from "./access.ts";
+export * from "./agents.ts";
+export * from "./boxes.ts";
+export * from "./caches.ts";
+export * from "./daemon.ts";
+export * from "./fleet.ts";
+export * from "./forms.ts";
+export * from "./images.ts";
+export * from "./network.ts";
+export * from "./places.ts";
+export * from "./push.ts";
+export * from "./review.ts";
+export * from "./storage.ts";
+export * from "./trust.ts";
+export * from "./vault.ts";

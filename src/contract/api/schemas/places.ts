@@ -1,0 +1,60 @@
+/** What is in a box: files of its workspace, ports that listen, and previews of them. */
+import { z } from "zod";
+
+/** What one upload may hold; larger things are for `agentbox cp`. */
+const maxUploadBytes = 1_500_000;
+
+const path = z.string().max(4096).describe("Below the workspace, such as src/app.ts.");
+
+export const FileEntry = z.object({
+  name: z.string(),
+  kind: z.enum(["file", "dir", "symlink", "other"]),
+  size: z.int(),
+  mtimeMs: z.int().optional(),
+  target: z.string().optional().describe("Where a link says it leads; nobody has looked."),
+});
+export type FileEntry = z.infer<typeof FileEntry>;
+
+export const BoxPort = z.object({
+  port: z.int(),
+  address: z.string(),
+  program: z.string().optional().describe("In the box's own words."),
+  service: z.string().optional().describe("The service whose readiness the manifest ties to this port."),
+});
+export type BoxPort = z.infer<typeof BoxPort>;
+
+export const ListFilesQuery = z.object({ path: path.default("") });
+
+export const ListFilesAnswer = z.object({
+  entries: z.array(FileEntry),
+  total: z.int().describe("More than there are entries when the directory is too large to show."),
+});
+
+export const ReadFileQuery = z.object({
+  path,
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(0).optional(),
+});
+
+export const WriteFileBody = z.strictObject({
+  path,
+  content: z
+    .base64()
+    .max(Math.ceil(maxUploadBytes / 3) * 4)
+    .describe("The bytes, in base64."),
+});
+
+export const ListPortsAnswer = z.object({ ports: z.array(BoxPort) });
+
+export const OpenPreviewBody = z.strictObject({
+  port: z.int().min(1).max(65_535),
+  agreed: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(
+      "The yes of the box's owner to what a refusal (preview.unconfirmed) listed: the digest that came with the list.",
+    ),
+});
+
+export const OpenPreviewAnswer = z.object({ url: z.string(), expiresAtMs: z.int() });

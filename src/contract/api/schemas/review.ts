@@ -1,0 +1,60 @@
+/** An agent's work: checkpoints, review, comments, checks, merge. */
+import { z } from "zod";
+import { Box, BoxName } from "../../box.ts";
+import { CheckResult } from "../../review/check.ts";
+import { Checkpoint, checkpointNamePattern } from "../../review/checkpoint.ts";
+import { ReviewComment } from "../../review/comment.ts";
+import { MergeRecord } from "../../review/merge.ts";
+import { PushRecord } from "../../review/push.ts";
+
+export const ListCheckpointsAnswer = z.object({ checkpoints: z.array(Checkpoint) });
+
+export const TakeCheckpointBody = z.strictObject({
+  name: z.string().regex(checkpointNamePattern).optional(),
+});
+
+export const TakeCheckpointAnswer = z.object({ checkpoint: Checkpoint.optional() });
+
+export const RestoreCheckpointBody = z.strictObject({ checkpoint: z.string().max(64) });
+
+export const RestoreCheckpointAnswer = z.object({ checkpoint: Checkpoint.optional() });
+
+export const ForkBoxBody = z.strictObject({
+  name: BoxName.optional(),
+  checkpoint: z.string().max(64).optional(),
+});
+
+export const NoteLookBody = z.strictObject({
+  digest: z.string().max(128).describe("Of the review that was shown."),
+  since: z.string().max(64).optional().describe("Where the part that was shown begins; base unless told."),
+});
+
+export const NoteLookAnswer = z.object({ isKept: z.boolean() });
+
+export const ListCommentsAnswer = z.object({ comments: z.array(ReviewComment) });
+
+export const AddCommentBody = ReviewComment.pick({ path: true, line: true, text: true }).strict();
+
+export const AddCommentAnswer = z.object({ comment: ReviewComment });
+
+export const SendCommentsAnswer = z.object({ box: Box, sent: z.int() });
+
+export const ResolveCommentAnswer = z.object({ comment: ReviewComment });
+
+export const RunChecksAnswer = z.object({ checks: z.array(CheckResult) });
+
+export const MergeWorkAnswer = z.object({ merge: MergeRecord });
+
+export const UndoMergeBody = z.strictObject({
+  box: z.string().max(64).optional(),
+  projectDir: z.string().max(4096).optional(),
+});
+
+export const UndoMergeAnswer = z.object({ merge: MergeRecord });
+
+export const PushWorkAnswer = z.object({ push: PushRecord });
+
+export const ExportWorkBody = z.strictObject({
+  format: z.enum(["patch", "bundle"]),
+  file: z.string().max(4096),
+});
