@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, judgeWeb, layers, loadedPackages, readFacts } from "./support/layer-rules.ts";
+import { judge, judgeWeb, layers, loadedPackages, readFacts, valueCycles } from "./support/layer-rules.ts";
 import { type SourceFile, readSources } from "./support/source-files.ts";
 
 const sources = readSources("src");
@@ -14,6 +14,11 @@ describe("architecture", () => {
 
   it("keeps every import within the layer table", () => {
     expect(sources.flatMap(judge)).toEqual([]);
+  });
+
+  it("has no files that import one another in a circle", () => {
+    const program = [...sources, ...readSources("web")].filter(({ path }) => !/\.test\.tsx?$/.test(path));
+    expect(valueCycles(program)).toEqual([]);
   });
 
   it("keeps zod out of what boxd loads", () => {
@@ -199,6 +204,19 @@ describe("architecture: a planted violation is reported", () => {
   it("every folder of src is in the table", () => {
     const folders = new Set(sources.map(({ path }) => path.split("/")[1] ?? ""));
     expect([...folders].filter((folder) => !(folder in layers))).toEqual([]);
+  });
+
+  it("a circle of imports is found, and none of types", () => {
+    const circle = [
+      file("src/core/a.ts", `import { b } from "./b.ts"; export const a = b;`),
+      file("src/core/b.ts", `export { c as b } from "./deep/c.ts";`),
+      file("src/core/deep/c.ts", `import { a } from "../a.ts"; export const c = () => a;`),
+      file("src/core/d.ts", `import { a } from "./a.ts"; export const d = a;`),
+    ];
+    expect(valueCycles(circle)).toEqual([["src/core/a.ts", "src/core/b.ts", "src/core/deep/c.ts"]]);
+    const typed = file("src/core/deep/c.ts", `import type { a } from "../a.ts"; export type C = typeof a;`);
+    const later = file("src/core/deep/c.ts", `export const c = () => import("../a.ts");`);
+    for (const one of [typed, later]) expect(valueCycles(circle.with(2, one))).toEqual([]);
   });
 
   it("zod behind a chain of imports is found", () => {

@@ -75,7 +75,8 @@ export function openApiDocument(version: string) {
     info: {
       title: "AgentBox",
       version,
-      description: "The daemon's API: on a unix socket that only its owner can open and, once the dashboard is opened, on a port of loopback that requires a session or an access token.",
+      description:
+        "The daemon's API: on a unix socket that only its owner can open and, once the dashboard is opened, on a port of loopback that requires a session or an access token.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     paths,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { NewEgressRecord } from "../contract/network/egress.ts";
 import type { GrantScope, SecretGrant } from "../contract/secret/grant.ts";
-import { type StoreCase, sampleBox, sampleEgress, sampleEvent } from "./store.conformance.ts";
+import { type StoreCase, sampleBox, sampleEgress, sampleEvent } from "./store-samples.ts";
 import type { EgressQuery, Store } from "./store.ts";
 
 const boxScope = (box: string, incarnation = `${box}-first`): GrantScope => ({

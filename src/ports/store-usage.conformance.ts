@@ -1,7 +1,7 @@
 /** What every store does with requests to models: nothing is lost, and sums are exactly those of the records. */
 import assert from "node:assert/strict";
 import type { NewModelRecord, TokenUsage } from "../contract/model/usage.ts";
-import type { StoreCase } from "./store.conformance.ts";
+import type { StoreCase } from "./store-samples.ts";
 import type { ModelQuery, Store, UsageGroup } from "./store.ts";
 
 const dayMs = 86_400_000;

@@ -3,51 +3,11 @@
  * any test runner; `open` gives an empty store each time.
  */
 import assert from "node:assert/strict";
-import type { Box } from "../contract/box.ts";
-import type { NewEvent } from "../contract/events.ts";
-import type { NewEgressRecord } from "../contract/network/egress.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
 import type { EgressQuery, Store, TrustRecord } from "./store.ts";
+import { type StoreCase, sampleBox, sampleEgress, sampleEvent } from "./store-samples.ts";
 import { secretCases } from "./store-secrets.conformance.ts";
 import { usageCases } from "./store-usage.conformance.ts";
-
-export interface StoreCase {
-  readonly name: string;
-  run(open: () => Promise<Store>): Promise<void>;
-}
-
-/** A record that passes the schema; the name is all that most cases care about. */
-export const sampleBox = (name: string, change: Partial<Box> = {}): Box => ({
-  name,
-  incarnation: `${name}-first`,
-  spec: {
-    agent: { name: "shell", args: [], autonomy: "full", options: {} },
-    budget: [],
-    mcp: [],
-    checks: [],
-    secrets: [],
-    workspace: { mode: "empty", carry: "none" },
-    runtime: "memory",
-    resources: { required: [] },
-    mounts: [],
-    env: { LANG: "C.UTF-8" },
-    services: [],
-    lifecycle: { ttlMs: 60_000, restart: "no", stopGraceMs: 1_000 },
-  },
-  owner: { uid: 1000, gid: 1000 },
-  state: { phase: "creating", sinceMs: 1 },
-  isolation: { tier: "none", guarantees: [] },
-  createdAtMs: 1,
-  restarts: 0,
-  ...change,
-});
-
-export const sampleEvent = (type: NewEvent["type"], box?: string, data: NewEvent["data"] = {}): NewEvent => ({
-  atMs: 5,
-  type,
-  ...(box === undefined ? {} : { box, incarnation: `${box}-first` }),
-  data,
-});
 
 const sampleTrust = (projectDir: string, digest: string): TrustRecord => ({
   projectDir,
@@ -272,18 +232,6 @@ const sampleRule = (id: string): NetworkRule => ({
   methods: [],
   paths: [],
   inspect: false,
-});
-
-export const sampleEgress = (box: string, host: string, verdict: "allow" | "deny"): NewEgressRecord => ({
-  atMs: 1,
-  box,
-  incarnation: "i",
-  via: "tcp",
-  host,
-  port: 443,
-  verdict,
-  bytesOut: 1,
-  bytesIn: 2,
 });
 
 const networkCases: readonly StoreCase[] = [

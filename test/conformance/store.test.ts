@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import memory from "../../src/drivers/store/memory/index.ts";
 import sqlite from "../../src/drivers/store/sqlite/index.ts";
 import { run } from "../../src/host/run.ts";
-import { sampleBox, sampleEvent, storeCases } from "../../src/ports/store.conformance.ts";
+import { sampleBox, sampleEvent } from "../../src/ports/store-samples.ts";
+import { storeCases } from "../../src/ports/store.conformance.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { itUnless } from "../support/skipping.ts";
 
@@ -38,7 +39,7 @@ async function startWriter(path: string, prefix: string): Promise<ChildProcess> 
     stdin: {
       contents: `
         import sqlite from "./src/drivers/store/sqlite/index.ts";
-        import { sampleBox, sampleEvent } from "./src/ports/store.conformance.ts";
+        import { sampleBox, sampleEvent } from "./src/ports/store-samples.ts";
         const [path, prefix] = process.argv.slice(2);
         const store = await sqlite.open(path);
         const { writeSync } = await import("node:fs");

@@ -59,7 +59,15 @@ interface Facts {
   readonly phrases: ReadonlySet<string>;
 }
 
-export function readFacts({ path, text }: SourceFile): Facts {
+const known = new WeakMap<SourceFile, Facts>();
+
+export function readFacts(file: SourceFile): Facts {
+  const facts = known.get(file) ?? parseFacts(file);
+  known.set(file, facts);
+  return facts;
+}
+
+function parseFacts({ path, text }: SourceFile): Facts {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new SyntaxError(`${path}: ${errors[0]?.message}`);
   const imports: ImportUse[] = [];
@@ -212,4 +220,37 @@ export function loadedPackages(
   };
   follow(entry);
   return packages;
+}
+
+/**
+ * Groups of files that need one another to be loaded: Node runs one of them before what it imports is there. Types are
+ * erased and do not count, and what is loaded later (`import()`) does not either.
+ */
+export function valueCycles(files: readonly SourceFile[]): readonly (readonly string[])[] {
+  const imported = new Map(
+    files.map((file) => [
+      file.path,
+      readFacts(file)
+        .imports.filter(
+          ({ isTypeOnly, isDynamic, specifier }) => !isTypeOnly && !isDynamic && specifier.startsWith("."),
+        )
+        .map(({ specifier }) => resolveImport(file.path, specifier)),
+    ]),
+  );
+  const reached = new Map<string, ReadonlySet<string>>();
+  for (const { path } of files) {
+    const seen = new Set<string>();
+    const waiting = [...(imported.get(path) ?? [])];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (seen.has(next)) continue;
+      seen.add(next);
+      waiting.push(...(imported.get(next) ?? []));
+    }
+    reached.set(path, seen);
+  }
+  const inCycle = files.map(({ path }) => path).filter((path) => reached.get(path)?.has(path));
+  const groups = inCycle.map((path) =>
+    inCycle.filter((other) => reached.get(path)?.has(other) && reached.get(other)?.has(path)),
+  );
+  return groups.filter((group, index) => group[0] === inCycle[index]);
 }

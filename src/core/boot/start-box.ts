@@ -16,7 +16,7 @@ import { recordOutput } from "../exec/record-output.ts";
 import { setSecrets } from "../secrets/apply-secrets.ts";
 import { giveHeld, holdsSecrets } from "../secrets/give-held.ts";
 import { requireWhole, servicesSettled } from "./seal-boot.ts";
-import { takeQuietly } from "../review/take-checkpoint.ts";
+import { takeQuietly } from "../review/checkpoint-over-link.ts";
 
 const bootTimeoutMs = 20_000;
 

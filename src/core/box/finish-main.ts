@@ -2,7 +2,7 @@ import type { Box } from "../../contract/box.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
 import type { Core } from "../context.ts";
 import { endRun } from "../agents/end-run.ts";
-import { takeQuietly } from "../review/take-checkpoint.ts";
+import { takeQuietly } from "../review/checkpoint-over-link.ts";
 import { decideRestart } from "./restart-policy.ts";
 import { restartLater } from "./restart-box.ts";
 import { halt } from "./stop-box.ts";

@@ -3,7 +3,7 @@ import type { Box } from "../../contract/box.ts";
 import { endSession } from "../agents/talk-to-agent.ts";
 import type { Core } from "../context.ts";
 import { unfinishedRemovals } from "./finish-removals.ts";
-import { takeQuietly } from "../review/take-checkpoint.ts";
+import { takeQuietly } from "../review/checkpoint-over-link.ts";
 import { halt } from "./stop-box.ts";
 
 const tickMs = 1_000;

@@ -3,7 +3,7 @@ import type { Box } from "../../contract/box.ts";
 import type { BudgetLimit } from "../../contract/model/budget.ts";
 import { noUsage } from "../../contract/model/usage.ts";
 import memory from "../../drivers/store/memory/index.ts";
-import { sampleBox } from "../../ports/store.conformance.ts";
+import { sampleBox } from "../../ports/store-samples.ts";
 import type { Admission, ModelOutcome, ModelRequest } from "../../ports/model-gateway.ts";
 import type { Store } from "../../ports/store.ts";
 import { type BudgetContext, Budgets } from "./budgets.ts";

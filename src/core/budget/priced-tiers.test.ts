@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { BudgetLimit } from "../../contract/model/budget.ts";
 import { noUsage } from "../../contract/model/usage.ts";
 import memory from "../../drivers/store/memory/index.ts";
-import { sampleBox } from "../../ports/store.conformance.ts";
+import { sampleBox } from "../../ports/store-samples.ts";
 import type { ModelRequest } from "../../ports/model-gateway.ts";
 import { Budgets } from "./budgets.ts";
 

@@ -7,7 +7,8 @@ import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import { restartBox } from "../box/restart-box.ts";
 import type { Core } from "../context.ts";
 import { type EventShare, keptBytes } from "./kept-bytes.ts";
-import { takeCheckpoint, takeQuietly } from "../review/take-checkpoint.ts";
+import { takeQuietly } from "../review/checkpoint-over-link.ts";
+import { takeCheckpoint } from "../review/take-checkpoint.ts";
 import { TurnCheckpoints } from "../review/turn-checkpoints.ts";
 
 const gib = 2 ** 30;

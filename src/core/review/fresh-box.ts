@@ -11,7 +11,7 @@ import { withLink } from "./quiet-box.ts";
 import { restoreInto } from "./restore-checkpoint.ts";
 import type { ReviewSubject } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
-import { takeFrom } from "./take-checkpoint.ts";
+import { takeFrom } from "./checkpoint-over-link.ts";
 
 interface ForkOptions {
   readonly name: string;

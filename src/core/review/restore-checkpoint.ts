@@ -9,7 +9,7 @@ import type { Core } from "../context.ts";
 import { execInBox, lastLine } from "../exec/exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { resolveCheckpoint, reviewOf } from "./review-of.ts";
-import { takeFrom } from "./take-checkpoint.ts";
+import { takeFrom } from "./checkpoint-over-link.ts";
 
 const timeoutMs = 10 * 60_000;
 

@@ -5,7 +5,7 @@
 import { TokenBucket } from "../../base/rate.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core, LiveBox } from "../context.ts";
-import { takeQuietly } from "./take-checkpoint.ts";
+import { takeQuietly } from "./checkpoint-over-link.ts";
 
 const perSecond = 0.1;
 const burst = 20;

@@ -4,8 +4,8 @@ import { useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { boxesQuery } from "../api/queries.ts";
 import { boxWord } from "../parts/badge.tsx";
+import { places } from "./places.ts";
 import { rank } from "./rank.ts";
-import { places } from "./shell.tsx";
 
 interface Target {
   readonly label: string;

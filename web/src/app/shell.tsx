@@ -7,39 +7,12 @@ import { useMay, useMe } from "../api/me.ts";
 import { useNeeds } from "../inbox/needs.tsx";
 import { Notices } from "../notices/notices.tsx";
 import { IconButton } from "../parts/button.tsx";
-import { Icon, type IconName } from "../parts/icon.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Kbd } from "../parts/note.tsx";
 import { useArrival } from "./arrival.ts";
 import { Palette } from "./palette.tsx";
+import { type Place, places } from "./places.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
-
-interface Place {
-  readonly to:
-    | "/"
-    | "/new"
-    | "/inbox"
-    | "/review"
-    | "/races"
-    | "/terminals"
-    | "/cost"
-    | "/vault"
-    | "/settings";
-  readonly label: string;
-  readonly icon: IconName;
-  readonly needs?: Scope;
-}
-
-export const places: readonly Place[] = [
-  { to: "/", label: "Boxes", icon: "boxes" },
-  { to: "/inbox", label: "Inbox", icon: "inbox" },
-  { to: "/review", label: "Review", icon: "review" },
-  { to: "/terminals", label: "Terminals", icon: "terminal" },
-  { to: "/new", label: "New box", icon: "plus", needs: "work" },
-  { to: "/races", label: "Races", icon: "race" },
-  { to: "/cost", label: "Cost", icon: "cost" },
-  { to: "/vault", label: "Vault", icon: "vault", needs: "secrets" },
-  { to: "/settings", label: "Settings", icon: "settings" },
-];
 
 function PlaceLink({ place, needs, onGo }: { place: Place; needs: number; onGo: () => void }) {
   return (

@@ -4,10 +4,10 @@ import { formatDuration } from "../../../src/base/duration.ts";
 import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
 import { AgentBoxError } from "../../../src/base/errors.ts";
 import { Badge } from "../parts/badge.tsx";
-import { CopyButton } from "../parts/copy-button.tsx";
 import { formatBytes, formatMoney } from "../parts/format.ts";
 import { ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { Visible } from "../parts/visible.tsx";
+import { CopyableText } from "./copyable-text.tsx";
 import { goToField } from "./form-context.ts";
 import { RunLocally } from "./run-locally.tsx";
 
@@ -52,11 +52,11 @@ export function Aside({ check, isCurrent, error, toml, command, createCommand, m
         className="parts-stack"
       >
         {tab === "Summary" ? <Summary check={check} isCurrent={isCurrent} error={error} /> : null}
-        {tab === "agentbox.toml" ? <Text text={toml} label="Copy the file" /> : null}
+        {tab === "agentbox.toml" ? <CopyableText text={toml} label="Copy the file" /> : null}
         {tab === "Command line" ? (
           <>
             <p className="quiet small">Does the same as the button below the form.</p>
-            <Text text={command} label="Copy the command" />
+            <CopyableText text={command} label="Copy the command" />
           </>
         ) : null}
         {tab === "Run locally" ? (
@@ -64,17 +64,6 @@ export function Aside({ check, isCurrent, error, toml, command, createCommand, m
         ) : null}
       </div>
     </aside>
-  );
-}
-
-export function Text({ text, label }: { text: string; label: string }) {
-  return (
-    <>
-      <pre className="new-box-text" tabIndex={0}>
-        <Visible text={text} />
-      </pre>
-      <CopyButton text={text} label={label} />
-    </>
   );
 }
 

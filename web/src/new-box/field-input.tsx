@@ -1,28 +1,11 @@
 /** One renderer for every field there is. Nothing here knows an agent or a section by name. */
-import { useContext, useId } from "react";
+import { useContext, useState } from "react";
 import { type Path, formatPath } from "../../../src/manifest/path.ts";
-import { Field, Select, TextArea, TextInput } from "../parts/field.tsx";
-import { ListInput, RecordInput } from "./row-inputs.tsx";
+import { Button, IconButton } from "../parts/button.tsx";
+import { Field, Select, TextInput } from "../parts/field.tsx";
 import { ProblemsContext, fieldId } from "./form-context.ts";
-import {
-  type FormField,
-  type LeafField,
-  emptyOf,
-  leafText,
-  optionOf,
-  quickProblem,
-} from "./schema-fields.ts";
-
-export interface FieldInputProps {
-  readonly field: FormField;
-  readonly path: Path;
-  readonly value: unknown;
-  /** Undefined: nobody says anything about it. */
-  readonly onChange: (value: unknown) => void;
-  /** In the place of the field's own title, such as the name of a row. */
-  readonly label?: string | undefined;
-  readonly isRequired?: boolean | undefined;
-}
+import { type FieldInputProps, type Leaf, LeafControl } from "./leaf-control.tsx";
+import { type FormField, type LeafField, emptyOf, optionOf, quickProblem } from "./schema-fields.ts";
 
 export function FieldInput(props: FieldInputProps) {
   const { field } = props;
@@ -34,7 +17,6 @@ export function FieldInput(props: FieldInputProps) {
 }
 
 type Of<K extends FormField["kind"]> = FieldInputProps & { field: Extract<FormField, { kind: K }> };
-type Leaf = Omit<FieldInputProps, "field"> & { field: LeafField };
 
 /** What the daemon says comes second: it is asked a moment later, about what may be half written. */
 function useProblem(field: FormField, path: Path, value: unknown): string | undefined {
@@ -54,88 +36,6 @@ function LeafInput(props: Leaf) {
       <LeafControl {...props} id={fieldId(path)} />
     </Field>
   );
-}
-
-/** The bare control; what stands around it gives it its label. */
-export function LeafControl({
-  field,
-  value,
-  onChange,
-  path: _path,
-  label: _label,
-  isRequired: _isRequired,
-  ...rest
-}: Leaf & { id?: string; "aria-label"?: string }) {
-  const list = useId();
-  if (field.kind === "choice" || field.kind === "switch") {
-    const choices =
-      field.kind === "choice" ? field.choices.map((choice) => [choice, choice] as const) : switches;
-    return (
-      <Select
-        {...rest}
-        value={leafText(value)}
-        onChange={({ target }) => onChange(readChoice(field.kind, target.value))}
-      >
-        <option value="">{field.fallback === undefined ? "not set" : `not set (${field.fallback})`}</option>
-        {choices.map(([choice, word]) => (
-          <option key={choice} value={choice}>
-            {word}
-          </option>
-        ))}
-      </Select>
-    );
-  }
-  const shown = leafText(value);
-  if (field.kind === "number") {
-    return (
-      <TextInput
-        {...rest}
-        inputMode="decimal"
-        value={shown}
-        placeholder={field.fallback}
-        onChange={({ target }) => onChange(readNumber(target.value))}
-      />
-    );
-  }
-  const readText = (text: string) => onChange(text === "" ? undefined : text);
-  if (field.isLong)
-    return <TextArea {...rest} rows={2} value={shown} onChange={({ target }) => readText(target.value)} />;
-  return (
-    <>
-      <TextInput
-        {...rest}
-        value={shown}
-        placeholder={field.fallback ?? field.example}
-        list={field.suggestions.length === 0 ? undefined : list}
-        onChange={({ target }) => readText(target.value)}
-      />
-      {field.suggestions.length === 0 ? null : (
-        <datalist id={list}>
-          {field.suggestions.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-      )}
-    </>
-  );
-}
-
-const switches = [
-  ["true", "on"],
-  ["false", "off"],
-] as const;
-
-function readChoice(kind: "choice" | "switch", text: string): unknown {
-  if (text === "") return undefined;
-  return kind === "choice" ? text : text === "true";
-}
-
-/** What is no number yet stays as it was typed, and the daemon says so, too. */
-function readNumber(text: string): unknown {
-  const trimmed = text.trim();
-  if (trimmed === "") return undefined;
-  // A point at the end, or zeros behind it, would vanish under the fingers.
-  return /^-?(0|[1-9]\d*)(\.\d*[1-9])?$/.test(trimmed) ? Number(trimmed) : text;
 }
 
 function ObjectInput({ field, path, value, onChange, label }: Of<"object">) {
@@ -204,5 +104,129 @@ function UnionInput({ field, path, value, onChange, label, isRequired }: Of<"uni
         ))}
       </Select>
     </div>
+  );
+}
+
+const isLeaf = (field: FormField): field is LeafField =>
+  ["text", "number", "switch", "choice"].includes(field.kind);
+
+/** A row whose text is empty is still a row. */
+const rowValue = (field: FormField, value: unknown): unknown => value ?? emptyOf(field);
+
+function ListInput({ field, path, value, onChange, label }: Of<"list">) {
+  const problems = useContext(ProblemsContext);
+  const rows: readonly unknown[] = Array.isArray(value) ? value : [];
+  const title = label ?? field.title;
+  const set = (next: readonly unknown[]) => onChange(next.length === 0 ? undefined : next);
+  const { item } = field;
+  return (
+    <fieldset className="new-box-group" id={fieldId(path)}>
+      <legend>{title}</legend>
+      <Hint field={field} error={problems.get(formatPath(path))} />
+      {rows.map((row, index) => {
+        const at = [...path, index];
+        const change = (next: unknown) => set(rows.with(index, rowValue(item, next)));
+        const error = problems.get(formatPath(at));
+        return (
+          // Rows have no name of their own; they only change at the end or as a whole.
+          // oxlint-disable-next-line react/no-array-index-key
+          <div key={index} className="new-box-row">
+            <div className="new-box-row-value">
+              {isLeaf(item) ? (
+                <LeafControl
+                  field={item}
+                  path={at}
+                  value={row}
+                  onChange={change}
+                  id={fieldId(at)}
+                  aria-label={`${title} ${index + 1}`}
+                />
+              ) : (
+                <FieldInput
+                  field={item}
+                  path={at}
+                  value={row}
+                  onChange={change}
+                  label={`${title} ${index + 1}`}
+                />
+              )}
+              {isLeaf(item) && error !== undefined ? <div className="parts-field-error">{error}</div> : null}
+            </div>
+            <IconButton
+              label={`Remove ${title} ${index + 1}`}
+              icon="trash"
+              onClick={() => set(rows.filter((_row, other) => other !== index))}
+            />
+          </div>
+        );
+      })}
+      <Button onClick={() => set([...rows, emptyOf(item)])} aria-label={`Add to ${title}`}>
+        Add
+      </Button>
+    </fieldset>
+  );
+}
+
+function RecordInput({ field, path, value, onChange, label }: Of<"record">) {
+  const problems = useContext(ProblemsContext);
+  const [name, setName] = useState("");
+  const entries = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  const title = label ?? field.title;
+  const isUsable = name !== "" && !Object.hasOwn(entries, name) && field.keyPattern?.test(name) !== false;
+  const set = (next: Record<string, unknown>) => onChange(Object.keys(next).length === 0 ? undefined : next);
+  const remove = (key: string) => {
+    const { [key]: _old, ...others } = entries;
+    set(others);
+  };
+  const add = () => {
+    if (!isUsable) return;
+    set({ ...entries, [name]: emptyOf(field.value) });
+    setName("");
+  };
+  return (
+    <fieldset className="new-box-group" id={fieldId(path)}>
+      <legend>{title}</legend>
+      <Hint field={field} error={problems.get(formatPath(path))} />
+      {Object.entries(entries).map(([key, entry]) => (
+        <div key={key} className="new-box-row">
+          <div className="new-box-row-value">
+            <FieldInput
+              field={{ ...field.value, hint: undefined }}
+              path={[...path, key]}
+              value={entry}
+              onChange={(next) => set({ ...entries, [key]: rowValue(field.value, next) })}
+              label={key}
+            />
+          </div>
+          <IconButton label={`Remove ${key}`} icon="trash" onClick={() => remove(key)} />
+        </div>
+      ))}
+      <div className="new-box-row">
+        <TextInput
+          aria-label={`New name in ${title}`}
+          placeholder="name"
+          value={name}
+          aria-invalid={name !== "" && !isUsable}
+          onChange={({ target }) => setName(target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter") return;
+            event.preventDefault();
+            add();
+          }}
+        />
+        <Button onClick={add} disabled={!isUsable} aria-label={`Add to ${title}`}>
+          Add
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
+
+function Hint({ field, error }: { field: FormField; error: string | undefined }) {
+  return (
+    <>
+      {error === undefined ? null : <div className="parts-field-error">{error}</div>}
+      {field.hint === undefined ? null : <p className="small quiet">{field.hint}</p>}
+    </>
   );
 }

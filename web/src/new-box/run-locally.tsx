@@ -3,7 +3,7 @@ import { renderDockerRun } from "../../../src/contract/docker-run.ts";
 import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
 import { client } from "../api/client.ts";
 import { ErrorNote, Note, Skeleton } from "../parts/note.tsx";
-import { Text } from "./aside.tsx";
+import { CopyableText } from "./copyable-text.tsx";
 import { shellLine } from "./shell-quote.ts";
 
 interface RunLocallyProps {
@@ -30,7 +30,7 @@ export function RunLocally({ createCommand, check, madeBox }: RunLocallyProps) {
               as well.
             </Note>
           )}
-          <Text
+          <CopyableText
             text={`${createCommand} && ${shellLine(["agentbox", "run-locally", check?.summary?.name ?? "NAME"])}`}
             label="Copy the command"
           />
@@ -48,6 +48,6 @@ function MadeBox({ box }: { box: string }) {
     queryFn: () => client.exportBox(box),
     retry: false,
   });
-  if (data) return <Text text={renderDockerRun(data)} label="Copy the command" />;
+  if (data) return <CopyableText text={renderDockerRun(data)} label="Copy the command" />;
   return error ? <ErrorNote error={error} /> : <Skeleton height={120} />;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sampleEgress } from "../../../ports/store.conformance.ts";
+import { sampleEgress } from "../../../ports/store-samples.ts";
 import type { EgressQuery } from "../../../ports/store.ts";
 import { EgressTable } from "./egress-table.ts";
 import sqlite from "./index.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sampleBox, sampleEvent } from "../../../ports/store.conformance.ts";
+import { sampleBox, sampleEvent } from "../../../ports/store-samples.ts";
 import type { ChainMark } from "../../../ports/store.ts";
 import { chainOldEvents } from "./chain-old-events.ts";
 import sqlite from "./index.ts";

@@ -1,7 +1,7 @@
 /** Joins two sockets: bytes both ways with back pressure, half-close kept, closed when nothing moves for too long. */
 import type { Socket } from "node:net";
 import type { Duplex, Transform } from "node:stream";
-import { isRelayed } from "../servers/dialer.ts";
+import { isRelayed } from "../servers/connect.ts";
 
 export interface TunnelOptions {
   readonly idleMs: number;

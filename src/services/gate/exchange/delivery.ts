@@ -10,7 +10,7 @@ import type { AddressException, DenyReason } from "../../../contract/network/pol
 import type { AnswerGuard } from "../../../ports/injection.ts";
 import type { Sendable } from "../box/box-secrets.ts";
 import type { Caller } from "../arrivals/caller.ts";
-import { dialFailure, failureReason } from "../servers/dialer.ts";
+import { dialFailure, failureReason } from "../servers/connect.ts";
 import { guardedHeaders, guardedTrailers, openAnswer } from "./guarded-answer.ts";
 import { type HeldBody, type HoldProblem, holdBody } from "./held-body.ts";
 import type { GateLimits } from "../limits.ts";

@@ -2,11 +2,12 @@
  * Connects to a judged name. The address that was checked is the address that is connected to: a name is resolved
  * once for each dial, every address it has is checked, and the connection is made by address.
  */
-import { type Socket, connect } from "node:net";
-import { AgentBoxError, messageOf } from "../../../base/errors.ts";
+import type { Socket } from "node:net";
+import { messageOf } from "../../../base/errors.ts";
 import type { Relay } from "../../../base/relay-buffers.ts";
-import type { AddressException, DenyReason } from "../../../contract/network/policy.ts";
+import type { AddressException } from "../../../contract/network/policy.ts";
 import type { GateLimits } from "../limits.ts";
+import { connectOnce, dialFailure } from "./connect.ts";
 import type { Resolve } from "./resolver.ts";
 import { type UpstreamProxy, connectThroughProxy } from "./upstream-proxy.ts";
 
@@ -78,47 +79,6 @@ async function connectTo(
     }
   }
   throw dialFailure("unreachable", `No connection to port ${port}: ${messageOf(last)}.`);
-}
-
-/** Sockets whose bytes go straight on; nothing is to be read from them. */
-const relayed = new WeakSet<Socket>();
-export const isRelayed = (socket: Socket): boolean => relayed.has(socket);
-
-export function connectOnce(host: string, port: number, timeoutMs: number, relay?: Relay): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const options = { host, port, allowHalfOpen: true, noDelay: true };
-    const socket = connect(relay === undefined ? options : { ...options, onread: relay });
-    if (relay !== undefined) {
-      relayed.add(socket);
-      // The server may speak at once, and nobody is there to take it before the two ends are joined.
-      socket.pause();
-    }
-    const timer = setTimeout(
-      () => socket.destroy(dialFailure("unreachable", `${host} did not answer in time`)),
-      timeoutMs,
-    );
-    socket.once("error", (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
-    socket.once("connect", () => {
-      clearTimeout(timer);
-      socket.removeAllListeners("error");
-      // Whoever takes it listens too; until then an error must not end the process.
-      socket.on("error", () => undefined);
-      resolve(socket);
-    });
-  });
-}
-
-export function dialFailure(reason: DenyReason, message: string): AgentBoxError {
-  return new AgentBoxError("egress.failed", message, { facts: { reason } });
-}
-
-/** Why a dial or an exchange with the server failed, for the record. */
-export function failureReason(error: unknown): DenyReason {
-  const reason = error instanceof AgentBoxError ? error.facts?.["reason"] : undefined;
-  return typeof reason === "string" ? (reason as DenyReason) : "unreachable";
 }
 
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {

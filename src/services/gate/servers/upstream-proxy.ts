@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { AgentBoxError } from "../../../base/errors.ts";
-import { connectOnce, dialFailure } from "./dialer.ts";
+import { connectOnce, dialFailure } from "./connect.ts";
 import type { GateLimits } from "../limits.ts";
 
 export interface UpstreamProxy {

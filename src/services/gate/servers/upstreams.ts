@@ -9,7 +9,8 @@ import { messageOf } from "../../../base/errors.ts";
 import { omitUndefined } from "../../../base/omit-undefined.ts";
 import type { AddressException } from "../../../contract/network/policy.ts";
 import { ReusingAgent } from "../../../host/sockets/reusing-agent.ts";
-import { type Dial, dialFailure } from "./dialer.ts";
+import { dialFailure } from "./connect.ts";
+import type { Dial } from "./dialer.ts";
 import type { GateLimits } from "../limits.ts";
 
 export interface Origin {
