@@ -6,7 +6,7 @@ import { createBubblewrapModule } from "./index.ts";
 /** The real host, on which bwrap can be taken away or updated; counts what is started. */
 function changingHost() {
   const real = systemHost();
-  const state = { isInstalled: true, update: 0, started: 0 };
+  const state = { isInstalled: true, isRefused: false, update: 0, started: 0 };
   const host: BubblewrapHost = {
     ...real,
     findProgram: (name) => (name === "bwrap" && !state.isInstalled ? undefined : real.findProgram(name)),
@@ -17,7 +17,7 @@ function changingHost() {
     },
     spawn: ((...args: Parameters<typeof spawn>) => {
       state.started += 1;
-      return spawn(...args);
+      return state.isRefused ? spawn("false") : spawn(...args);
     }) as typeof spawn,
   };
   return { state, host };
@@ -34,6 +34,16 @@ describe("the bubblewrap module", () => {
     expect(await module.probe()).toMatchObject({ status: "ready" });
     state.isInstalled = false;
     expect(await module.probe()).toMatchObject({ status: "absent" });
+  });
+
+  it("asks again after a failure, also while the program is the same file", async ({ skip }) => {
+    const { state, host } = changingHost();
+    if (host.findProgram("bwrap") === undefined) skip("bubblewrap is not installed");
+    const module = createBubblewrapModule(host);
+    state.isRefused = true;
+    expect((await module.probe()).status).not.toBe("ready");
+    state.isRefused = false;
+    expect(await module.probe()).toMatchObject({ status: "ready" });
   });
 
   it("tries a box once while the program is the same file", async ({ skip }) => {
