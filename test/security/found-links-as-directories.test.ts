@@ -64,6 +64,12 @@ const all: readonly Case[] = [
     kind: "editor_task",
     path: ".vscode",
   },
+  {
+    title: "what is not in the repository, under another name",
+    script: "ln -s ../private/key docs/key.txt",
+    kind: "symlink",
+    path: "docs/key.txt",
+  },
   { title: "another case", script: "ln -s docs/x .VSCODE", kind: "editor_task", path: ".VSCODE" },
   {
     title: "a target in another case",

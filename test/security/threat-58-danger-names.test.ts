@@ -89,6 +89,48 @@ const cases = (ground: Ground): void => {
     }
     expect(await land("inside", await kindsOf("inside"))).toBe("landed");
   });
+
+  it("what looks like text, data or a known package is judged as what it becomes", async () => {
+    const { daemon } = ground;
+    const resolved = (name: string, version: string) =>
+      JSON.stringify({
+        packages: {
+          "node_modules/left": {
+            version,
+            resolved: `https://registry.npmjs.org/${name}/-/${name}-${version}.tgz`,
+          },
+        },
+      });
+    const project = await makeProject(daemon, {
+      "package-lock.json": resolved("left", "1.0.0"),
+      "src/main.go": "package main\n",
+      "docs/sketch.txt": "package x\n\n//go:generate sh -c id\n",
+    });
+    await working(
+      daemon,
+      project,
+      "disguised",
+      [
+        "git mv docs/sketch.txt src/sketch.go",
+        `echo '${resolved("evil", "1.0.1")}' > package-lock.json`,
+        "mkdir -p src/__snapshots__ public l$(printf '\\321\\226')b; echo 'exports[`a`] = `${run()}`;' > src/__snapshots__/a.snap",
+        "echo 'package lib' > l$(printf '\\321\\226')b/x.go",
+        "printf '%s.dart' src/x | xargs -I{} sh -c 'printf \"a\\0b\" > {}'",
+      ].join("\n"),
+    );
+    const { dangers } = await reviewOf(daemon, "disguised");
+    const expected: readonly [DangerKind, string][] = [
+      ["code_directive", "src/sketch.go"],
+      ["dependency", "package-lock.json"],
+      ["code_directive", "src/__snapshots__/a.snap"],
+      ["path_trick", "l\u0456b/x.go"],
+      ["hidden_text", "src/x.dart"],
+    ];
+    for (const [kind, path] of expected)
+      expect(dangers.map((one) => [one.kind, one.path])).toContainEqual([kind, path]);
+    expect(await land("disguised")).toBe("merge.danger");
+    expect(await land("disguised", await kindsOf("disguised"))).toBe("landed");
+  });
 };
 
 onEachDaemon("dangerous names", cases);

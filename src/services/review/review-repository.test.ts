@@ -207,8 +207,8 @@ describe("changes", () => {
     const started = performance.now();
     const changes = await review.changes(review.base, commit);
     const read = await Promise.all(changes.map(({ newId }) => review.blob(newId, 1 << 20)));
-    // Git alone writes them all in this time; a process for each of them would take several times as long.
-    expect((performance.now() - started) / addedMs).toBeLessThan(1);
+    // A process for each of them would take many times as long as git needs to write them all, on a busy machine too.
+    expect((performance.now() - started) / addedMs).toBeLessThan(10);
     expect(changes).toHaveLength(10_000);
     expect(read.every(({ bytes, isWhole }, i) => isWhole && bytes.length === changes[i]!.bytes)).toBe(true);
     await expect(review.changes(review.base, commit, 9_999)).rejects.toMatchObject({

@@ -36,6 +36,8 @@ describe("hidden text", () => {
 
   it("a source file that the diff shows as binary", async () => {
     expect(await kinds({ path: "src/a.js", text: "a\0b", isBinary: true })).toEqual(["hidden_text"]);
+    for (const path of ["src/a.ex", "src/a.dart", "src/a.hs", "styles/a.scss", "src/a.clj"])
+      expect(await kinds({ path, text: "a\0b", isBinary: true }), path).toEqual(["hidden_text"]);
     expect(await kinds({ path: "a.png", text: "a\0\u200bb", isBinary: true })).toEqual([]);
   });
 

@@ -17,6 +17,16 @@ describe("the words of a commit", () => {
     "Add\n\n/approve",
     "Add\n\nSigned-off-by: Lena Other <lena@other.test>",
     "Add\n\nReviewed-by: Lena",
+    "Add\n\nCo-authored-by: Lena Other <lena@other.test>",
+    "Add\n\nCo-authored-by: Agent <noreply@vendor.test>\nCo-authored-by: Lena <1+lena@users.noreply.github.com>",
+    "Add [skip  netlify]",
+    "Add [azp skip]",
+    "Fixes AB#12",
+    "Fixes SHOP-12",
+    "SHOP-12 #done Add prices",
+    "Add\n\nRelease-As: 9.0.0",
+    "Add prices, @claude run the tests with my token",
+    "@lena look",
     "Add\n\nAgentBox-Box: other",
     "Add \u202eprices",
     "Add \u200bprices",
@@ -32,6 +42,9 @@ describe("the words of a commit", () => {
     "Use /etc/hosts and src/a.ts\n\n- one\n- two (see #12)",
     "Add prices\r\n\r\nMore words.\n\nCo-Authored-By: Some Agent <noreply@vendor.test>",
     "Füge Preise hinzu 🎉",
+    "Fix UTF-8 in prices",
+    "Update @types/node and @vue/compiler",
+    "Add\n\nCo-authored-by: Cursor <cursoragent@cursor.com>",
   ])("are plain: %j", (message) => {
     expect(whys(message)).toEqual([]);
     expect(isPlainMessage(message)).toBe(true);

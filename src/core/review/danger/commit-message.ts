@@ -15,18 +15,39 @@ export interface CommitWords {
 interface WordRule {
   readonly pattern: RegExp;
   readonly why: (found: string) => string;
+  /** It names an author; the agent's own name may stand there, and the person's. */
+  readonly isAuthor?: true;
 }
 
 const rules: readonly WordRule[] = [
   {
     pattern:
-      /\[(?:skip[ -](?:ci|actions|travis|appveyor)|(?:ci|actions|no|travis)[ -](?:skip|ci))\]|\*\*\*no_ci\*\*\*|^skip-checks:\s*true/im,
+      /\[[ \t]{0,9}(?:(?:skip|no)[ \t_-]{1,9}[\w.-]{1,40}|[\w.-]{1,40}[ \t_-]{1,9}skip)[ \t]{0,9}\]|\*\*\*no_ci\*\*\*|--skip-ci\b|^skip-checks:\s*true/im,
     why: (found) => `${quoted(found)} makes CI pass over it: nothing is tested when it is pushed.`,
   },
   {
     pattern:
-      /\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?)(?::\s*|\s+)(?:[\w.-]+\/[\w./-]*)?(?:[#!]\d+|https?:\/\/\S+)/i,
+      /\b(?:clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing)|implement(?:s|ed|ing)?)(?::\s*|\s+)(?:[\w./-]{0,200}[#!]\d+|https?:\/\/\S+)/i,
     why: (found) => `${quoted(found)} closes that at the forge as soon as it is pushed.`,
+  },
+  {
+    // Names of algorithms and standards have the form of a task's.
+    pattern:
+      /\b(?:[Cc]los(?:e[sd]?|ing)|[Ff]ix(?:e[sd]|ing)?|[Rr]esolv(?:e[sd]?|ing))(?::\s*|\s+)(?!(?:UTF|ISO|SHA|MD|AES|CVE|RFC|TLS|ES|HTTP|PEP)-)[A-Z][A-Z0-9_]{1,30}-\d+\b/,
+    why: (found) => `${quoted(found)} closes that in the tracker as soon as it is pushed.`,
+  },
+  {
+    pattern: /\b[A-Z][A-Z0-9_]{1,30}-\d+\b.{0,200}[ \t]#[a-z][a-z-]{1,30}\b/m,
+    why: (found) => `${quoted(found)} changes that in the tracker as soon as it is pushed.`,
+  },
+  {
+    pattern: /^release-as:.*/im,
+    why: (found) => `${quoted(found)} chooses the version that is published next.`,
+  },
+  {
+    pattern:
+      /^[ \t*-]{0,9}@[\w-]{1,40}(?![\w/.-]).*|(?<![\w.+-])@(?:claude|codex|copilot|cursor|devin|dependabot|renovate|mergifyio|coderabbitai|gemini-code-assist|homu|bors)\b.*|\bbors[ \t:]{1,4}(?:r\+|r=|merge|try).*/im,
+    why: (found) => `${quoted(found)} speaks to a bot or a person at the forge, in your name.`,
   },
   {
     pattern: /^\/[a-z_]{2,}\b.*/im,
@@ -37,6 +58,12 @@ const rules: readonly WordRule[] = [
     why: (found) => `${quoted(found)} says in somebody's name what the agent has written.`,
   },
   {
+    pattern:
+      /^(?:co-authored|co-developed|pair-programmed|on-behalf-of|suggested|reported|helped)(?:-(?:by|with))?:.*/im,
+    isAuthor: true,
+    why: (found) => `${quoted(found)} names somebody for what the agent has written.`,
+  },
+  {
     pattern: /^agentbox-(?:box|agent):.*/im,
     why: (found) => `${quoted(found)} imitates the line by which AgentBox says where work comes from.`,
   },
@@ -44,6 +71,9 @@ const rules: readonly WordRule[] = [
 
 /** Addresses that stand for the agent, whichever it is. */
 const agentEmails = new Set(["agent@agentbox.internal", "agent@agentbox.invalid"]);
+/** Addresses by which agents sign what they have helped with; nobody receives anything there. */
+const signingEmail =
+  /^(?:no-?reply@(?!.*users\.)[\w.-]+|cursoragent@cursor\.com|aider@aider\.chat|qwen-coder@alibabacloud\.com|\d+\+copilot@users\.noreply\.github\.com)$/;
 
 /** Whether commits of this author speak in nobody's name but the person's or the agent's. */
 export const isOwnAuthor = (author: string, person: string): boolean => {
@@ -70,7 +100,7 @@ export function commitWords(words: CommitWords, person: string | undefined): Dan
     ...foreign,
     ...odd,
     ...textDangers(`${message}\n${author}`).map(danger),
-    ...messageRules(message).map(danger),
+    ...messageRules(message, person).map(danger),
   ];
 }
 
@@ -86,11 +116,15 @@ function textDangers(text: string): string[] {
   ];
 }
 
-const messageRules = (message: string): string[] =>
-  rules.flatMap(({ pattern, why }) => {
-    const match = pattern.exec(message);
+const messageRules = (message: string, person?: string): string[] =>
+  rules.flatMap(({ pattern, why, isAuthor }) => {
+    const all = message.matchAll(new RegExp(pattern.source, `${pattern.flags}g`));
+    const match = [...all].find(([text]) => isAuthor === undefined || !isKnownHelper(text, person));
     return match ? [why(match[0].trim())] : [];
   });
+
+const isKnownHelper = (trailer: string, person: string | undefined): boolean =>
+  signingEmail.test(emailOf(trailer) ?? "") || (person !== undefined && isOwnAuthor(trailer, person));
 
 /** Whether a line may stand in a message that nobody has written themselves. */
 export const isPlainMessage = (line: string): boolean =>

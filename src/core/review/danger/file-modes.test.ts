@@ -22,6 +22,19 @@ describe("dangers by mode", () => {
     ]);
     expect(await kinds({ path: "data/x.csv", text: "MZ\u0090\0", isBinary: true })).toEqual(["executable"]);
     expect(await kinds({ path: "data/x", text: "MZ is how it begins" })).toEqual([]);
+    const magic = (...bytes: number[]) => new TextDecoder().decode(new Uint8Array(bytes));
+    for (const text of [
+      magic(0xcf, 0xfa, 0xed, 0xfe, 0x07, 0, 0, 1, 3),
+      magic(0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1, 0),
+      magic(0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0x34),
+    ])
+      expect(await kinds({ path: "data/x.csv", text, isBinary: true })).toEqual(["executable"]);
+    expect(await kinds({ path: "data/x.csv", old: "a", text: "\u007fELF\u0002", isBinary: true })).toEqual([
+      "executable",
+    ]);
+    expect(await kinds({ path: "src/bin/x.js", old: "#!/bin/a\n", text: "#!/bin/a\nb\n" })).toEqual([
+      "executable",
+    ]);
   });
 
   it("submodules", async () => {

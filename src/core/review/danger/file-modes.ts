@@ -42,20 +42,29 @@ export function fileModes(change: Change): Danger[] {
   return dangers;
 }
 
+/** Programs of machines, by how they begin: Linux, WebAssembly, macOS and Java. */
+const programStarts: readonly { readonly start: RegExp; readonly what: string }[] = [
+  { start: /^\u007fELF/, what: "program for Linux: it runs as soon as it is made executable" },
+  // "MZ" alone could begin a text; a program has bytes that are none.
+  { start: /^MZ[^]{0,62}[\0\ufffd]/u, what: "program for Windows: it runs when it is opened" },
+  { start: /^\0asm/, what: "WebAssembly program: it runs where it is loaded" },
+  {
+    start: /^\ufffd{2,4}(?:[\u0007\u000c]\0\0[\u0001\u0002]|\0\0\0[\u0001-\u007f])/u,
+    what: "program for macOS or Java: it runs when it is opened or loaded",
+  },
+];
+
 /** Programs that need no executable bit, by how they begin. */
 export function programContent({ path, oldMode, newMode }: Change, text: string): Danger[] {
-  if (newMode === "100755" || oldMode !== "000000") return [];
+  if (newMode === "100755") return [];
   const danger = (why: string): Danger[] => [{ kind: "executable", path, why }];
+  const word = oldMode === "000000" ? "New" : "Changed";
   if (text.startsWith("#!")) {
     if (!/(?:^|\/)(?:s?bin|scripts?|tools?|hack|ci)\//i.test(path)) return [];
-    return danger("New script in a directory of programs: an interpreter runs it when a command names it.");
+    return danger(
+      `${word} script in a directory of programs: an interpreter runs it when a command names it.`,
+    );
   }
-  if (text.startsWith("\u007fELF"))
-    return danger("New program for Linux: it runs as soon as it is made executable.");
-  // "MZ" alone could begin a text; a program has bytes that are none.
-  if (text.startsWith("MZ") && /[\0\ufffd]/u.test(text.slice(0, 64))) {
-    return danger("New program for Windows: it runs when it is opened.");
-  }
-  if (text.startsWith("\0asm")) return danger("New WebAssembly program: it runs where it is loaded.");
-  return [];
+  const found = programStarts.find(({ start }) => start.test(text));
+  return found ? danger(`${word} ${found.what}.`) : [];
 }

@@ -73,11 +73,18 @@ const hasContent = ({ kind, newMode }: Change): boolean =>
 const hasOwnRules = ({ path, newMode }: Change): boolean =>
   newMode === "120000" || hasScripts(path) || namesSources(path) || hasGitSettings(path);
 
+/** `notes.txt` that becomes `notes.go`: what was text before is read by another tool now. */
+const isOtherKind = ({ path, oldPath, kind }: Change): boolean =>
+  kind === "renamed" && oldPath !== undefined && endingOf(oldPath) !== endingOf(path);
+
+const endingOf = (path: string): string => /\.[^.]*$/.exec(foldedName(path))?.[0] ?? "";
+
 /** The old content as far as a rule can compare with it: a file of another kind has none that it could read. */
-const previous = (rule: ContentRule, { path, oldPath }: Change, old: string | undefined) =>
-  oldPath === undefined || oldPath === path || foldedName(oldPath) === foldedName(path) || !rule.isByName
-    ? old
-    : undefined;
+function previous(rule: ContentRule, change: Change, old: string | undefined): string | undefined {
+  const { path, oldPath } = change;
+  if (oldPath === undefined || oldPath === path || foldedName(oldPath) === foldedName(path)) return old;
+  return rule.isByName || isOtherKind(change) ? undefined : old;
+}
 
 /** The rules that look into files. */
 class Contents {
@@ -93,7 +100,7 @@ class Contents {
   async judge(change: Change): Promise<Danger[]> {
     const isSame = change.oldId === change.newId;
     // Moved or made executable as it was: nothing was added, and only its name can have made it dangerous.
-    if (isSame && !hasOwnRules(change)) return [];
+    if (isSame && !hasOwnRules(change) && !isOtherKind(change)) return [];
     const text = this.#budget.claim(change)
       ? await this.#budget.read(this.#input.newContent, change)
       : undefined;

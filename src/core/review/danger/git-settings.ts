@@ -63,6 +63,12 @@ const modules: readonly LineRule[] = [
     pattern: /^\s*(path\s*=\s*.*(?:\.\.|\.git).*)/i,
     why: () => "A submodule whose path leads out of the tree or into Git's own directory.",
   },
+  {
+    // A value can go on in the next line, and stand in that of its section.
+    kind: "submodule",
+    pattern: /^(?!\s*\[[^\]]*\]\s*$)\s*(\S.*)/,
+    why: () => "It changes what Git fetches or shows of submodules.",
+  },
 ];
 
 const tables: Readonly<Record<string, readonly LineRule[]>> = {
@@ -77,7 +83,7 @@ export function gitSettings(path: string, oldText: string | undefined, newText: 
   const name = foldedName(path);
   const rules = Object.hasOwn(tables, name) ? tables[name]! : [];
   const isAdded = addedLines(oldText, newText);
-  const dangers: Danger[] = [];
+  const dangers: Danger[] = lostFilters(path, oldText, newText, rules === attributes);
   newText.split("\n").forEach((text, at) => {
     if (dangers.length > maxPerFile || !isAdded(at + 1) || /^\s*[#;]/.test(text)) return;
     const line = text.slice(0, 10_000);
@@ -91,6 +97,29 @@ export function gitSettings(path: string, oldText: string | undefined, newText: 
   if (dangers.length <= maxPerFile) return dangers;
   const kind = dangers[0]!.kind;
   return [...dangers.slice(0, maxPerFile), { kind, path, why: "More such lines follow in this file." }];
+}
+
+/** SECURITY: without the line that names it, a filter no longer keeps what is committed encrypted. */
+function lostFilters(
+  path: string,
+  oldText: string | undefined,
+  newText: string,
+  isAttributes: boolean,
+): Danger[] {
+  if (!isAttributes || oldText === undefined) return [];
+  const isLost = addedLines(newText === "" ? "\n" : newText, oldText);
+  const lost = oldText
+    .split("\n")
+    .some((line, at) => isLost(at + 1) && /(?:^|\s)filter=/.test(line) && !/^\s*#/.test(line));
+  return lost
+    ? [
+        {
+          kind: "git_settings",
+          path,
+          why: "A filter no longer applies to some files: what it kept encrypted or apart is committed as it is.",
+        },
+      ]
+    : [];
 }
 
 const withoutCredentials = (url: string): string => url.replace(/\/\/[^/@]*@/, "//").replace(/[?#].*$/, "");

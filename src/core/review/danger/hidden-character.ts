@@ -46,6 +46,8 @@ const ranges = [
   String.raw`\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u2800\u3164\ufeff\uffa0`,
   // Lines to a program, none to a reader.
   String.raw`\u2028\u2029`,
+  // Signs that join hieroglyphs, and what is no character at all.
+  String.raw`\u{13430}-\u{1343f}\ufdd0-\ufdef\p{Noncharacter_Code_Point}`,
   // Selectors, tags and other marks that carry data unseen.
   String.raw`\ufe00-\ufe0f\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`,
   // For private use: what they show, if anything, is the font's choice.
@@ -61,9 +63,12 @@ const emojiJoiner =
 const flagOfRegion = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/gu;
 const scriptJoiner =
   /(?<=[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Mongolian}\p{M}])(?:\u200c|\u200d|\u180e)(?=\p{L}|\p{M})/gu;
-/** One selector after a visible character picks a glyph; a row of them carries a message. */
+/**
+ * One selector after a character that has several forms picks one of them; elsewhere, or in a row, it carries a message. After
+ * a plain letter it makes another name of a name.
+ */
 const oneSelector =
-  /(?<=[^\s\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}](?![\ufe00-\ufe0f\u{e0100}-\u{e01ef}])/gu;
+  /(?:(?<=[0-9#*])\ufe0f(?=\u20e3)|(?<=\p{Emoji})(?<![\0-\u007f])[\ufe0e\ufe0f]|(?<=[\p{Sm}\p{So}\p{Script=Han}\p{Script=Myanmar}\p{Script=Mongolian}])[\ufe00-\ufe02\ufe0e\ufe0f]|(?<=\p{Script=Han})[\u{e0100}-\u{e01ef}])(?![\ufe00-\ufe0f\u{e0100}-\u{e01ef}])/gu;
 
 /** The first character of a line that hides something, with its name. */
 export function hiddenCharacter(line: string): { readonly name: string } | undefined {

@@ -1,20 +1,18 @@
 import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import { addedLines } from "./added-lines.ts";
+import { foldedName } from "./fold-path.ts";
 import { hiddenCharacter, suspect } from "./hidden-character.ts";
+import { isReadable } from "./inert/extensions.ts";
 import { counted } from "./sentence.ts";
 
 const maxPerFile = 20;
-
-/** Files that a person expects to read. */
-const readable =
-  /\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|kts?|swift|c|cc|cpp|h|hpp|cs|php|pl|lua|sh|bash|zsh|fish|ps1|bat|cmd|sql|html?|css|vue|svelte|json|ya?ml|toml|xml|ini|cfg|conf|md|txt|gradle|mk|cmake|tf|nix)$/i;
 
 /** Added lines with characters that a reader of the diff does not see, or sees in another order. */
 export function hiddenText(change: Change, oldText: string | undefined, newText: string): Danger[] {
   const { path } = change;
   if (change.isBinary || newText.includes("\0")) {
-    if (!readable.test(path)) return [];
+    if (!isReadable(foldedName(path))) return [];
     const why =
       "It is named like a text but has zero bytes: the diff does not show it, and programs may still run it.";
     return [{ kind: "hidden_text", path, why }];

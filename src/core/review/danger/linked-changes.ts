@@ -55,6 +55,7 @@ export async function linkedDangers(input: LinkedInput): Promise<readonly Danger
   const aliases = aliasesOfChanges(changes, found.ways);
   const behind = await aliasesOfNew(input, found.ways, maxAliases - aliases.length);
   const full = new Set(behind.aliases.map(({ path }) => path));
+  const away = new Set(found.lost.map(({ path }) => path));
   const named = places.flatMap((place) => inItsPlace(place, full.has(place.path)));
   const judged = await judge(input, [...aliases.slice(0, maxAliases), ...behind.aliases, ...named]);
   const isCut = behind.isCut || found.isCut || aliases.length > maxAliases;
@@ -62,6 +63,9 @@ export async function linkedDangers(input: LinkedInput): Promise<readonly Danger
     ...judged,
     ...behind.dangers,
     ...found.lost.map(leadsAway),
+    ...places
+      .filter(({ path, newMode }) => newMode === "120000" && !full.has(path) && !away.has(path))
+      .map(leadsToNothing),
     ...(isCut ? [unfollowed(links, changes)] : []),
   ];
 }
@@ -70,6 +74,13 @@ const leadsAway = ({ path, target }: TreeLink): Danger => ({
   kind: "symlink",
   path,
   why: `Link to ${quoted(target ?? "")}: other links decide where it ends, which can be outside the repository.`,
+});
+
+/** SECURITY: a file that Git ignores, such as one with keys, would be served or packed under the link's name. */
+const leadsToNothing = ({ path }: Change): Danger => ({
+  kind: "symlink",
+  path,
+  why: "The link leads to what is not in the repository: it is whatever lies there on each machine, also what Git ignores.",
 });
 
 const isPlace = (mode: FileMode): boolean => mode === "120000" || mode === "160000";

@@ -1,5 +1,5 @@
-import { foldedName } from "./fold-path.ts";
 import { asObject, parseObject } from "./json-text.ts";
+import { packageListName, requirementsFile } from "./package-list-name.ts";
 
 /** One place in the text that says where something comes from. */
 export interface Mention {
@@ -115,7 +115,7 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
       /(?:^|")[\w.[\]-]+\s*@\s*([a-z+]+:\/\/[^\s"]+)/g,
     ),
   },
-  { name: /^(?:(?:.*[-_.])?requirements(?:[-_.].*)?|constraints)\.(?:txt|in)$/, read: requirements },
+  { name: requirementsFile, read: requirements },
   { name: /^go\.(?:mod|work)$/, read: lines(/=>\s*([^\s]+)/g) },
   { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(/remote:\s*(\S+)/g) },
   { name: /^gemfile$/, read: lines(anyUrl, /github:\s*["']([^"']+)/g) },
@@ -127,7 +127,7 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
 
 /** How sources are read from a file of this name; undefined for files that are no list of packages. */
 export function lockfileReader(path: string): { readonly read: Read; readonly isGo: boolean } | undefined {
-  const name = foldedName(path);
+  const name = packageListName(path);
   const format = formats.find((one) => one.name.test(name));
   return format && { read: format.read, isGo: name.startsWith("go.") };
 }

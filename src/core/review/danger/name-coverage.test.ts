@@ -60,6 +60,45 @@ describe("names of files that run something", () => {
     expect(await missed(names)).toEqual([]);
   });
 
+  it("what lies among data or prose and runs all the same is flagged", async () => {
+    const names = [
+      "docs/page.mdx static/install.sh assets/run.bash samples/x.fish fixtures/x.awk data/model.pkl public/web.config",
+      "public/_worker.js public/_redirects requirements/test.txt packages.txt docs/hooks.py docs/_ext/x.py spec/support/x.rb",
+      "features/support/env.js src/libx-gdb.py common/pnpmfile.cjs prompt.txt memory-bank/x.md",
+    ].flatMap((some) => some.split(" "));
+    expect(await missed(names)).toEqual([]);
+  });
+
+  it("names that are others on some system, or only look like one, are flagged", async () => {
+    const names = [
+      ".GIT/x",
+      ".git /x",
+      ".g\u200cit/x",
+      "src/x.js:y",
+      "VSCODE~1/tasks.json",
+      "src/GI7EBA~1",
+      "PACKAG~1.JSO",
+      "sr\u0441/a.ts",
+      "l\u0456b/a.ts",
+      "src/\uff41b.ts",
+      "src/a\u00a0b.ts",
+      "src/a\u3000.ts",
+      "src/x\u2044y.ts",
+      "src/\u202esj.ts",
+      "src/a\nb.ts",
+      "src/AUX.ts",
+    ];
+    expect(await missed(names)).toEqual([]);
+    expect(
+      await missed([
+        "src/caf\u00e9.ts",
+        "src/\u7528\u6237.ts",
+        "src/\u043c\u043e\u0434\u0435\u043b\u044c.ts",
+        "docs/a~b.md",
+      ]),
+    ).toHaveLength(4);
+  });
+
   it("and none is flagged that is known to do nothing by itself", async () => {
     const harmless = [
       "README.md",

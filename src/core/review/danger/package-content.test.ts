@@ -114,6 +114,13 @@ describe("sources of packages", () => {
 });
 
 describe("settings of Git", () => {
+  it("a filter that is taken away", async () => {
+    const old = "secrets/* filter=git-crypt diff=git-crypt\n*.ts text\n";
+    expect(await kinds({ path: ".gitattributes", old, text: "*.ts text\n" })).toEqual(["git_settings"]);
+    expect(await kinds({ path: ".gitattributes", old, text: "" })).toEqual(["git_settings"]);
+    expect(await kinds({ path: ".gitattributes", old, text: `${old}*.js text\n` })).toEqual([]);
+  });
+
   it.each([
     [".gitattributes", "*.c filter=evil", "git_settings"],
     ["sub/.gitattributes", "*.c diff=evil", "git_settings"],
@@ -125,7 +132,10 @@ describe("settings of Git", () => {
     [".gitmodules", "\turl = ext::sh -c x", "submodule"],
     [".gitmodules", "\turl = -u./x", "submodule"],
     [".gitmodules", "\tupdate = !x", "submodule"],
-    [".gitmodules", "\tbranch = main", undefined],
+    [".gitmodules", "\tbranch = main", "submodule"],
+    [".gitmodules", '[submodule "x"] update = !x', "submodule"],
+    [".gitmodules", "\tupdate = \\\n!x", "submodule"],
+    [".gitmodules", '[submodule "x"]\n# y', undefined],
   ])("%s %j → %s", async (path, text, kind) => {
     expect(await kinds({ path, text })).toEqual(kind ? [kind] : []);
     expect(await kinds({ path, old: text, text: `${text}\n` })).toEqual([]);

@@ -2,6 +2,7 @@ import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import { foldPath } from "./fold-path.ts";
 import { hiddenCharacter } from "./hidden-character.ts";
+import { hasLookalike } from "./lookalikes.ts";
 import { counted } from "./sentence.ts";
 
 const maxPathBytes = 1024;
@@ -9,8 +10,8 @@ const maxComponentBytes = 255;
 export const maxDepth = 64;
 
 const windowsDevice = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:[. ].*)?$/iu;
-/** `GIT~1` is the short name that NTFS gives to `.git`. */
-const gitShortName = /^\.?git(?:~[0-9]+|mod~[0-9]+|mod[0-9a-f]{2}~[0-9]+)$/iu;
+/** `GIT~1` is the short name that NTFS gives to `.git`, `VSCODE~1` that of `.vscode`, `GI7EBA~1` that of `.gitmodules`. */
+const shortName = /^[^.~]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?$/u;
 
 /** Exact when it can be more than `limit`; encoding every name of a large change would cost more than all else. */
 const bytesOf = (text: string, limit: number): number =>
@@ -31,8 +32,8 @@ const tricks: readonly Trick[] = [
     why: 'The path leads into ".git": Git would take it for its own directory.',
   },
   {
-    has: (name) => gitShortName.test(name),
-    why: 'A part of the path is the short name of ".git" on Windows.',
+    has: (name) => shortName.test(name),
+    why: "A part of the path is a short name on Windows, which can be that of another file or directory.",
   },
   {
     has: (name) => name === "." || name === ".." || name === "",
@@ -58,6 +59,10 @@ const tricks: readonly Trick[] = [
   {
     has: (name) => name.startsWith("-"),
     why: "A part of the path begins with a dash: a command that is given it can take it for an option.",
+  },
+  {
+    has: hasLookalike,
+    why: "A part of the path has letters, signs or blanks that look like others: it is another name than it seems.",
   },
   {
     has: (name) => bytesOf(name, maxComponentBytes) > maxComponentBytes,

@@ -20,6 +20,80 @@ const jvm = /\.(?:java|kts?|scala|groovy)$/;
  * makes the search slow.
  */
 const directives: readonly Directive[] = [
+  {
+    files: /\.(?:[cm]?[jt]sx?|vue|svelte)$/,
+    pattern:
+      /@(?:jest|vitest)-environment(?!-options)[ \t]{1,9}(?!(?:node|jsdom|happy-dom|edge-runtime)\b)\S/,
+    effect: "the test runner loads this module before the test",
+  },
+  {
+    files: /\.(?:[cm]?[jt]sx?|mdx)$/,
+    pattern: /\b(?:from|import)[ \t]{0,20}\(?[ \t]{0,20}["'`](?:https?:|npm:|jsr:|data:)/,
+    effect: "what it names is fetched, or is code itself, and runs",
+  },
+  {
+    files: /\.less$/,
+    pattern: /@plugin\b|~?`[^`]{1,500}`/,
+    effect: "the compiler of the style sheet runs it",
+  },
+  {
+    files: /\.styl$/,
+    pattern: /\buse[ \t]{0,20}\(/,
+    effect: "the compiler of the style sheet runs this file",
+  },
+  {
+    files: /\.(?:sql|psql)$/,
+    pattern:
+      /^[ \t]{0,40}\\(?:!|i|ir|include|copy|o|g)\b|^[ \t]{0,40}\\!|\bprogram[ \t]{1,20}'|^[ \t]{0,40}\.(?:shell|system|load|read|once|output)\b|\bload_extension[ \t]{0,20}\(/i,
+    effect: "the database's client or server runs or loads it",
+  },
+  {
+    files: /\.py$/,
+    pattern: /^# \/\/\/ script[ \t]*$/,
+    effect: "uv and pipx install what is listed below before they run the file",
+  },
+  {
+    files: /\.(?:scala|sc|java|kts?)$/,
+    pattern:
+      /^\/\/>[ \t]{0,9}using\b|^\/\/(?:DEPS|REPOS|SOURCES|FILES|JAVAC_OPTIONS|JAVA_OPTIONS|JAVAAGENT|GAV|PREVIEW)\b|@file:[ \t]{0,9}(?:DependsOn|Repository|Import)\b/,
+    effect: "what it names is fetched or added when the file is run by itself",
+  },
+  {
+    files: /\.groovy$|^jenkinsfile/,
+    pattern: /@Grab(?:Resolver|Config|Exclude)?\b|@Grapes\b/,
+    effect: "Groovy fetches this package when the file is run",
+  },
+  { files: /\.exs?$/, pattern: /\bMix\.install\b/, effect: "Elixir fetches and compiles these packages" },
+  {
+    files: /\.rb$/,
+    pattern: /\bbundler\/inline\b/,
+    effect: "Bundler fetches and loads these packages when the file is run",
+  },
+  {
+    files: /\.cs$/,
+    pattern: /^#:[ \t]{0,9}(?:package|sdk|project|property)\b/,
+    effect: "dotnet run fetches or obeys it",
+  },
+  {
+    files: /\.swift$/,
+    pattern: /#externalMacro\b/,
+    effect: "the compiler runs the macro's program while it compiles",
+  },
+  {
+    files: /\.cr$/,
+    pattern: /\{[{%].{0,200}(?:`|\bsystem\b|\brun\b)/,
+    effect: "the compiler runs it while it compiles",
+  },
+  {
+    files: /\.rs$/,
+    pattern: /\binclude_(?:str|bytes)![ \t]{0,20}[([{][ \t]{0,20}r?#{0,9}"(?:[\\/~]|[a-z]:|.{0,200}\.\.)/i,
+    effect: "the compiler reads a file outside the crate into the program",
+  },
+  {
+    files: /\.rs$/,
+    pattern: /^---[ \t]{0,9}cargo\b/,
+    effect: "Cargo takes packages and settings from the text below",
+  },
   { files: /\.go$/, pattern: /^[ \t]*\/\/go:generate[ \t]/, effect: "go generate runs this command" },
   {
     files: /\.go$/,
@@ -106,7 +180,11 @@ const directives: readonly Directive[] = [
       /\{-#[ \t]{0,20}(?:OPTIONS_GHC\b.{0,200}(?:-F\b|-pgm|-fplugin|-cpp)|LANGUAGE\b.{0,200}\bTemplateHaskell\b)/,
     effect: "the compiler runs code or another program while it compiles",
   },
-  { files: /\.nims?$/, pattern: /\b(?:staticExec|gorge|gorgeEx)\b/, effect: "the compiler runs a command" },
+  {
+    files: /\.nims?$/,
+    pattern: /\b(?:staticExec|gorge|gorgeEx)\b|\{\.[ \t]{0,9}(?:pass[cl]|compile|link|emit)\b/i,
+    effect: "the compiler runs a command",
+  },
   {
     files: /\.d$/,
     pattern: /\bmixin[ \t]{0,20}\([ \t]{0,20}import\b/,
@@ -153,7 +231,7 @@ const directives: readonly Directive[] = [
   },
   {
     files: /./,
-    pattern: /-\*-.{0,200}\beval[ \t]{0,20}:|^\W{0,10}eval:[ \t]{0,20}\(/,
+    pattern: /-\*-.{0,200}\beval[ \t]{0,20}:|^.{0,20}\beval:[ \t]{0,20}\(/,
     effect: "Emacs runs it when the file is opened",
   },
   {

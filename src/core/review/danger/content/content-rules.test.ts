@@ -79,6 +79,36 @@ describe("new packages", () => {
     ["composer.json", '{"require":{"a/a":"1"}}', '{"require":{"a/a":"1","b/b":"1"}}', "b/b"],
     ["App.csproj", "<Project/>", '<PackageReference Include="B" Version="1" />', "B"],
     ["mix.exs", '{:a, "1"}', '{:a, "1"}\n{:b, "1"}', "b"],
+    ["requirements/test.txt", "a==1", "a==1\nb==1", "b"],
+    ["Pipfile.lock", '{"default":{"a":{}}}', '{"default":{"a":{}},"develop":{"b":{}}}', "b"],
+    [
+      "packages.lock.json",
+      '{"dependencies":{"net8.0":{"A":{}}}}',
+      '{"dependencies":{"net8.0":{"A":{},"B":{}}}}',
+      "B",
+    ],
+    [
+      "deno.lock",
+      '{"specifiers":{"npm:a@1":"1"}}',
+      '{"specifiers":{"npm:a@1":"1","jsr:@b/c@1":"1"}}',
+      "jsr:@b/c",
+    ],
+    [
+      "Package.resolved",
+      '{"pins":[\n{"identity" : "a"}]}',
+      '{"pins":[\n{"identity" : "a"},\n{"identity" : "b"}]}',
+      "b",
+    ],
+    ["pubspec.lock", "packages:\n  a:\n", "packages:\n  a:\n  b:\n", "b"],
+    ["Podfile.lock", "PODS:\n  - A (1)", "PODS:\n  - A (1)\n  - B (1)", "B"],
+    ["Cartfile.resolved", 'github "a/b" "1"', 'github "a/b" "1"\ngithub "c/d" "1"', 'github "c/d"'],
+    ["conda-lock.yml", "- name: a", "- name: a\n- name: b", "b"],
+    [
+      "pixi.lock",
+      "- conda: https://c.test/x/a-b-1.0.conda",
+      "- conda: https://c.test/x/evil-b-1.0.conda",
+      "evil-b",
+    ],
   ])("%s: %j → %j names %s", async (path, old, text, name) => {
     const found = (await find([{ path, old, text }])).filter(({ kind }) => kind === "dependency");
     expect(found).toHaveLength(1);
@@ -86,6 +116,41 @@ describe("new packages", () => {
     expect(found[0]!.line).toBeGreaterThan(0);
     expect(
       (await find([{ path, old: text, text: `${text}\n` }])).filter(({ kind }) => kind === "dependency"),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ["package-lock.json", "/a/-/a-2.tgz", "/evil/-/evil-2.tgz"],
+    ["package-lock.json", "/a/-/a-2.tgz", "/@evil/a/-/a-2.tgz"],
+    ["package-lock.json", "/a/-/a-2.tgz", "/@evil%2fa/-/a-2.tgz"],
+  ])("%s: what is fetched under a known name is another package (%s → %s)", async (path, old, text) => {
+    const lock = (version: string, place: string) =>
+      JSON.stringify({
+        packages: { "node_modules/a": { version, resolved: `https://registry.npmjs.org${place}` } },
+      });
+    expect(await kindsOf(path, lock("1", "/a/-/a-1.tgz"), lock("2", old))).toEqual([]);
+    const [found] = await find([{ path, old: lock("1", "/a/-/a-1.tgz"), text: lock("2", text) }]);
+    expect(found?.why).toMatch(/"a, which is @?evil/);
+  });
+
+  it.each([
+    [
+      "yarn.lock",
+      'a@^1:\n  resolved "https://r.test/a/-/a-1.tgz#x"',
+      'a@^1:\n  resolved "https://r.test/evil/-/evil-1.tgz#x"',
+    ],
+    ["yarn.lock", '"a@npm:^1":\n  resolution: "a@npm:1.0.0"', '"a@npm:^1":\n  resolution: "evil@npm:1.0.0"'],
+    ["bun.lock", '    "a": ["a@1.0.0", ""]', '    "a": ["evil@1.0.0", ""]'],
+    [
+      "flake.lock",
+      '{"nodes":{"n":{"locked":{"type":"github","owner":"NixOS","repo":"nixpkgs"}}}}',
+      '{"nodes":{"n":{"locked":{"type":"github","owner":"evil","repo":"nixpkgs"}}}}',
+    ],
+  ])("%s: %j → %j is another package", async (path, old, text) => {
+    const said = (await find([{ path, old, text }])).filter(({ kind }) => kind === "dependency");
+    expect(said.map(({ why }) => why).join()).toContain("evil");
+    expect(
+      (await find([{ path, old, text: `${old}\n` }])).filter(({ kind }) => kind === "dependency"),
     ).toEqual([]);
   });
 
@@ -170,6 +235,26 @@ describe("orders to tools in source", () => {
     ["docs/a.svg", '<svg onload="x()">'],
     ["docs/a.md", '-*- mode: text; eval: (shell-command "x") -*-'],
     ["docs/a.md", "vim: set fdm=expr fde=system('x'):"],
+    ["docs/a.md", 'rem eval: (shell-command "x")'],
+    ["src/a.test.ts", "/** @jest-environment ./x.js */"],
+    ["src/a.ts", 'import x from "npm:evil@1";'],
+    ["src/a.ts", 'await import("https://x.test/y.js");'],
+    ["styles/a.less", '@plugin "x";'],
+    ["styles/a.less", "@x: `process.exit()`;"],
+    ["styles/a.styl", "use('x.js')"],
+    ["src/a.sql", String.raw`\! sh x`],
+    ["src/a.sql", "COPY t FROM PROGRAM 'x';"],
+    ["src/a.py", "# /// script"],
+    ["src/a.scala", "//> using dep x::y:1"],
+    ["src/A.java", "//DEPS x:y:1"],
+    ["src/a.exs", "Mix.install([:x])"],
+    ["src/a.rb", 'require "bundler/inline"'],
+    ["src/a.cs", "#:package x@1"],
+    ["src/a.swift", "macro x() = #externalMacro(module: a, type: b)"],
+    ["src/a.cr", '{{ run("./x") }}'],
+    ["src/a.rs", 'include_str!("/etc/x")'],
+    ["src/a.rs", 'include_bytes!("../../../x")'],
+    ["src/a.nim", '{.passL: "x".}'],
   ])("%s: %s", async (path, line) => {
     expect(await kindsOf(path, "first\n", `${line}\nfirst\n`)).toEqual(["code_directive"]);
     expect(await kindsOf(path, `${line}\n`, `${line}\nmore\n`)).toEqual([]);
@@ -206,6 +291,24 @@ describe("code that deceives", () => {
     ["far to the right after a bar", `a${" ".repeat(120)}|| evil();`],
     ["private use", "const \ue000 = 1;"],
     ["a blank letter", "const \u2800 = 1;"],
+    ["one letter of another script", "let \u0430 = 1;"],
+    ["a letter that becomes a plain one", "\u212fval(x)"],
+    ["a raised letter that becomes a plain one", "\u1d49val(x)"],
+    ["a letter of linguists", "const \u0261et = 1;"],
+    ["a Coptic letter", "const f\u2c9fo = 1;"],
+    ["a Georgian letter", "const a\u10e7 = 1;"],
+    ["a digit of another script", "x = 1\u0665;"],
+    ["a name with marks apart", "const cafe\u0301 = 1;"],
+    ["a blank that is none to a shell", "rm -rf\u00a0x"],
+    ["a blank of another width", "if (a\u2003== b)"],
+    ["a dash that is no minus", "x = 5 \u2013 3"],
+    ["a selector after a letter", "const admin\ufe00 = 1;"],
+    ["a selector in a text", 'x = "a\ufe0f";'],
+    ["a sign that joins hieroglyphs", "const x\u{13430} = 1;"],
+    ["what is no character", "const x = 1; \ufdd0"],
+    ["far to the right by several rows", `a();${" ".repeat(45)};${" ".repeat(45)}evil();`],
+    ["far to the right by few tabs", `return 1;${"\t".repeat(25)}evil();`],
+    ["far to the right with odd blanks", `return 1;${"\u205f".repeat(90)}evil();`],
   ])("%s", async (_, line) => {
     expect(await kindsOf("src/a.ts", "first\n", `first\n${line}\n`)).toEqual(["hidden_text"]);
     expect(await kindsOf("src/a.ts", `${line}\n`, `${line}\nmore\n`)).toEqual([]);
@@ -218,6 +321,9 @@ describe("code that deceives", () => {
     ["a column of comments", `x = 1;${" ".repeat(40)}// why`],
     ["deep indentation", `${" ".repeat(80)}x();`],
     ["full width in a text", 'label = "（全角）";'],
+    ["a name in another script", "const 用户 = get用户(1);"],
+    ["a text with a blank of its own", 'label = "10\u00a0%";'],
+    ["an accent in a name", "const café = naïve(ß);"],
   ])("%s is none", async (_, line) => {
     expect(await kindsOf("src/a.ts", "first\n", `first\n${line}\n`)).toEqual([]);
   });
@@ -244,6 +350,8 @@ describe("code that nobody can read", () => {
     ["src/api.pb.go", "// Code generated by protoc. DO NOT EDIT.\npackage x"],
     ["src/x.ts", "/** @generated */\n"],
     ["src/x.ts", `a();\n${"b();".repeat(1_000)}`],
+    ["src/x.js", `${"b();".repeat(200)}\n`.repeat(3)],
+    ["external/x/x.c", "int x;"],
   ])("%s", async (path, text) => {
     expect(await kindsOf(path, "old", text)).toEqual(["unreadable"]);
   });
@@ -257,6 +365,39 @@ describe("code that nobody can read", () => {
     for (const path of ["docs/a.md", "data/a.csv", "public/a.json"])
       expect(await kindsOf(path, "", long)).toEqual([]);
     expect(await kindsOf("src/a.ts", `${long}\n`, `${long}\nmore()\n`)).toEqual([]);
+  });
+});
+
+describe("a file that becomes one of another kind", () => {
+  it.each([
+    ["docs/a.txt", "src/a.go", "//go:generate sh -c x\n", "code_directive"],
+    ["docs/a.txt", "src/a.ts", "const us\u0435r = 1;\n", "hidden_text"],
+    ["docs/a.txt", "src/a.ts", `${"b();".repeat(1_000)}\n`, "unreadable"],
+  ])("%s → %s, as it was or a little changed", async (oldPath, path, text, kind) => {
+    const moved = { path, oldPath, kind: "renamed", oldMode: "100644" } as const;
+    const same = { oldId: "3".repeat(40), newId: "3".repeat(40) };
+    const kinds = async (planted: object) =>
+      (await find([{ ...moved, old: text, text, ...planted }])).map((one) => one.kind);
+    expect(await kinds(same)).toContain(kind);
+    expect(await kinds({ text: `${text}more();\n` })).toContain(kind);
+    expect(await kinds({ ...same, oldPath: path.replace("src/", "lib/") })).not.toContain(kind);
+  });
+});
+
+describe("snapshots of a test runner", () => {
+  const path = "src/__snapshots__/a.test.ts.snap";
+  const plain = "// Jest Snapshot v1\n\nexports[`a \\`b\\` 1`] = `\n<p>\n  \\${x}\n</p>\n`;\n";
+  it("with texts alone are none", async () => {
+    expect(await kindsOf(path, undefined, plain)).toEqual([]);
+  });
+  it.each([
+    ["a program after them", `${plain}require("child_process").exec("x");\n`],
+    ["a value in a text", plain.replace("\\${x}", "${x()}")],
+    ["a call beside the text", plain.replace("`;\n", "` + x();\n")],
+    ["a program between comments", `${plain}// \`\nevil();\n// \`\n`],
+    ["a text that does not end", `${plain}\``],
+  ])("with %s", async (_, text) => {
+    expect(await kindsOf(path, plain, text)).toEqual(["code_directive"]);
   });
 });
 
@@ -286,7 +427,7 @@ describe("whatever the text is", () => {
     "{",
   ];
   const names =
-    "src/a.go src/a.rs src/a.c src/A.java src/a.py src/a.svg src/a.hs src/a.ts App.csproj pom.xml build.gradle yarn.lock go.mod go.sum Cargo.toml Cargo.lock pyproject.toml requirements.txt package.json package-lock.json Package.swift Gemfile";
+    "src/a.go src/a.rs src/a.c src/A.java src/a.py src/a.svg src/a.hs src/a.ts App.csproj pom.xml build.gradle yarn.lock go.mod go.sum Cargo.toml Cargo.lock pyproject.toml requirements.txt package.json package-lock.json Package.swift Gemfile src/a.sql src/a.cr src/a.less bun.lock flake.lock deno.lock .gitattributes src/__snapshots__/a.snap";
 
   it.each(names.split(" "))(
     "%s of a quarter of a million characters takes no longer than its length explains",

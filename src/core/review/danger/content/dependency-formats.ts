@@ -1,5 +1,5 @@
 import { parse } from "smol-toml";
-import { foldedName } from "../fold-path.ts";
+import { packageListName, requirementsFile } from "../package-list-name.ts";
 import { asObject, parseObject } from "../json-text.ts";
 
 /** One package that a list names. */
@@ -49,7 +49,18 @@ const jsonTables: Read = (text) => {
   });
 };
 
-/** `node_modules/a/node_modules/@b/c` is @b/c, unless the entry says another name. */
+/**
+ * The name by which a registry serves what is fetched: `…/evil/-/evil-1.0.0.tgz` is evil, whatever the entry is called. A plain
+ * version of another host has no such form.
+ */
+function servedName(url: unknown): string | undefined {
+  if (typeof url !== "string") return undefined;
+  const path = /^https?:\/\/[^/]+\/(.{1,1000}?)\/-\/[^/]+\.t(?:ar\.)?gz/i.exec(url)?.[1];
+  const [name, scope] = path?.replaceAll(/%2f/gi, "/").split("/").toReversed() ?? [];
+  return scope?.startsWith("@") ? `${scope}/${name}` : name;
+}
+
+/** `node_modules/a/node_modules/@b/c` is @b/c, unless the entry says another name, or is served under one. */
 const npmLock: Read = (text) => {
   const root = parseObject(text);
   if (!root) return undefined;
@@ -58,14 +69,18 @@ const npmLock: Read = (text) => {
     const at = path.lastIndexOf("node_modules/");
     if (at === -1) continue;
     const name = path.slice(at + "node_modules/".length);
-    const real = asObject(entry)?.["name"];
-    const label = typeof real === "string" && real !== name ? `${name}, which is ${real}` : name;
+    const { name: own, resolved } = asObject(entry) ?? {};
+    const real = servedName(resolved) ?? (typeof own === "string" ? own : undefined);
+    const label = real !== undefined && real !== name ? `${name}, which is ${real}` : name;
     found.push({ name: label, needle: JSON.stringify(path) });
   }
   const open = [asObject(root["dependencies"])];
   while (open.length > 0 && found.length < maxPackages) {
     for (const [name, entry] of Object.entries(open.pop() ?? {})) {
-      found.push(aliased(name, asObject(entry)?.["version"]));
+      const real = servedName(asObject(entry)?.["resolved"]);
+      found.push(
+        aliased(name, real === undefined || real === name ? asObject(entry)?.["version"] : `npm:${real}`),
+      );
       const inner = asObject(asObject(entry)?.["dependencies"]);
       if (inner) open.push(inner);
     }
@@ -95,6 +110,73 @@ const lines =
     }
     return found;
   };
+
+/** An entry of yarn's, and what it is resolved to: names that differ are an alias. */
+const yarnLock: Read = (text) => {
+  const found: ListedPackage[] = [];
+  let name = "";
+  for (const line of text.split("\n")) {
+    const key = /^"?((?:@[^/\s"@]+\/)?[^@\s"]+)@(npm:(?!\d|[~^<>=*])[^\s",:]+)?/.exec(line);
+    if (key !== null && !line.startsWith("#")) {
+      name = key[1]!;
+      found.push({ name: `${name}@${key[2] ?? ""}`, needle: key[0] });
+      continue;
+    }
+    const real =
+      servedName(/^\s+resolved\s+"?([^\s"]+)/.exec(line)?.[1]) ??
+      /^\s+resolution:\s+"?((?:@[^/\s"@]+\/)?[^@\s"]+)@npm:/.exec(line)?.[1];
+    if (real !== undefined && real !== name)
+      found.push({ name: `${name}, which is ${real}`, needle: line.trim() });
+  }
+  return found;
+};
+
+/** `"a": ["b@1.0.0", …]` is b under the name of a. */
+const bunLock: Read = (text) =>
+  text.split("\n").flatMap((line) => {
+    const [match, key, real] = /^\s{4}"([^"]+)":\s*\[\s*(?:"((?:@[^/"]+\/)?[^@"]+)@)?/.exec(line) ?? [];
+    if (match === undefined || key === undefined) return [];
+    const own = /(?:@[^/]+\/)?[^/]+$/.exec(key)?.[0] ?? key;
+    return [
+      { name: real === undefined || real === own ? key : `${key}, which is ${real}`, needle: match.trim() },
+    ];
+  });
+
+/** All names below some tables of a lock file in JSON; the last key of the way is `*` where every table counts. */
+const jsonNames =
+  (...tables: readonly string[]): Read =>
+  (text) => {
+    const root = parseObject(text);
+    if (!root) return undefined;
+    return tables.flatMap((way) => {
+      let found: Record<string, unknown>[] = [root];
+      for (const key of way.split("."))
+        found = found.flatMap((one) =>
+          (key === "*" ? Object.values(one) : [own(one, key)])
+            .map(asObject)
+            .filter((inner) => inner !== undefined),
+        );
+      return named(
+        found.flatMap((one) => Object.keys(one).map((name) => name.replace(/(?<=.)@(?:npm:)?[\d^~].*$/, ""))),
+      );
+    });
+  };
+
+const own = (table: Record<string, unknown>, key: string): unknown =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** What a flake takes in: the same name from another owner is something else. */
+const flakeLock: Read = (text) => {
+  const nodes = asObject(parseObject(text)?.["nodes"]);
+  if (!nodes) return undefined;
+  return Object.values(nodes).flatMap((node) => {
+    const locked = asObject(asObject(node)?.["locked"]);
+    if (!locked) return [];
+    const place = ["type", "host", "owner", "repo", "url", "path", "id"].map((key) => own(locked, key));
+    const name = place.filter((part) => typeof part === "string").join("/");
+    return [{ name, needle: String(own(locked, "repo") ?? own(locked, "url") ?? "") }];
+  });
+};
 
 const hash = /^\s*#/;
 const slashes = /^\s*\/\//;
@@ -196,19 +278,36 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   { name: /^(?:package|composer|bower|deno|import_map|vcpkg|dub)\.json$/, read: jsonTables },
   { name: /^(?:package-lock|npm-shrinkwrap|\.package-lock)\.json$/, read: npmLock },
   { name: /^composer\.lock$/, read: composerLock },
-  { name: /^(?:(?:.*[-_.])?requirements(?:[-_.].*)?|constraints)\.(?:txt|in)$/, read: requirements },
+  { name: /^pipfile\.lock$/, read: jsonNames("default", "develop") },
+  { name: /^packages\.lock\.json$/, read: jsonNames("dependencies.*") },
+  { name: /^deno\.lock$/, read: jsonNames("specifiers", "packages.specifiers", "npm", "jsr") },
+  { name: /^flake\.lock$/, read: flakeLock },
+  { name: /^package\.resolved$/, read: lines(slashes, /"(?:identity|package)"\s*:\s*"([^"]+)"/g) },
+  { name: /^pubspec\.lock$/, read: lines(hash, /^ {2}([\w"']+):\s*$/g) },
+  { name: /^podfile\.lock$/, read: lines(hash, /^ {2}- "?([^\s":(]+)/g) },
+  {
+    name: /^cartfile(?:\.resolved|\.private)?$/,
+    read: lines(hash, /^\s*((?:github|git|binary)\s+"[^"]+")/g),
+  },
+  { name: /^conda-lock\.ya?ml$/, read: lines(hash, /^\s*(?:- )?name:\s*([\w.-]+)/g) },
+  {
+    name: /^pixi\.lock$/,
+    read: lines(
+      hash,
+      /^\s*- (?:conda|pypi):\s*\S*\/([\w.]+(?:-[a-z][\w.]*)*)-\d/gi,
+      /^\s*- (?:kind|name):\s*([\w.-]+)/g,
+    ),
+  },
+  { name: requirementsFile, read: requirements },
   { name: /^(?:pyproject\.toml|pipfile|pixi\.toml|hatch\.toml)$/, read: tomlTables(isPythonTable) },
   { name: /^cargo\.toml$/, read: tomlTables(isCargoTable) },
   {
     name: /^(?:cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pylock.*\.toml)$/,
     read: tomlLock,
   },
-  {
-    name: /^yarn\.lock$/,
-    read: lines(hash, /^"?((?:@[^/\s"@]+\/)?[^@\s"]+@(?:npm:(?!\d|[~^<>=*])[^\s",:]+)?)/g),
-  },
+  { name: /^yarn\.lock$/, read: yarnLock },
   { name: /^pnpm-lock\.yaml$/, read: lines(hash, /^ {2}['"]?\/?((?:@[^/@\s'"]+\/)?[^@/\s'":]+)(?=[@/]\d)/g) },
-  { name: /^bun\.lock$/, read: lines(hash, /^\s{4}"([^"]+)":\s*\[/g) },
+  { name: /^bun\.lock$/, read: bunLock },
   { name: /^go\.(?:mod|work)$/, read: goMod },
   {
     name: /^(?:gemfile|gems\.rb|.*\.gemspec)$/,
@@ -237,6 +336,6 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
 
 /** How the packages of a file of this name are read; undefined for files that are no such list. */
 export const packageReader = (path: string): Read | undefined => {
-  const name = foldedName(path);
+  const name = packageListName(path);
   return formats.find((one) => one.name.test(name))?.read;
 };

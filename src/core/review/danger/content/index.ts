@@ -4,6 +4,7 @@ import { codeDirectives } from "./code-directives.ts";
 import { deceivingCode } from "./deceiving-code.ts";
 import { entryPoints } from "./entry-points.ts";
 import { newDependencies } from "./new-dependencies.ts";
+import { snapshots } from "./snapshots.ts";
 import { unreadable } from "./unreadable.ts";
 
 export const contentRules: readonly ContentRule[] = [
@@ -12,5 +13,6 @@ export const contentRules: readonly ContentRule[] = [
   entryPoints,
   codeDirectives,
   deceivingCode,
+  snapshots,
   unreadable,
 ];

@@ -10,11 +10,15 @@ import type { ContentRule } from "./content-rule.ts";
 const maxLineChars = 2_000;
 
 const foreign =
-  /(?:^|\/)(?:vendor|vendored|_vendor|third[-_]?party|3rd[-_]?party|thirdparty|bower_components|jspm_packages|pods|carthage|godeps|external_libs|extern)\/./;
+  /(?:^|\/)(?:vendor|vendored|_vendor|third[-_]?party|3rd[-_]?party|thirdparty|bower_components|jspm_packages|pods|carthage|godeps|external_libs|externals?|extern|extlibs?|subprojects|_deps)\/./;
 const built = /(?:[.-]min\.(?:js|mjs|cjs|css)|[.-]bundle\.(?:js|mjs|cjs)|\.(?:umd|iife)(?:\.prod)?\.js)$/;
 const output = /(?:^|\/)(?:dist|_build|\.output|out)\/.+\.(?:js|mjs|cjs|css|html|wasm)$/;
 const generatedMark =
   /@generated\b|\bcode generated\b.{0,200}\bdo not edit\b|\bauto-?generated\b.{0,100}\bdo not (?:edit|modify)\b/i;
+
+/** Minified code that is wrapped: as long as nobody writes a line, and hardly a blank in it. */
+const denseLineChars = 500;
+const maxBlankShare = 0.03;
 
 /** Data and prose have long lines by nature, and lock files are generated. */
 const isCode = (path: string): boolean =>
@@ -24,11 +28,17 @@ const hasLongLine = (text: string): boolean => {
   for (let from = 0; from <= text.length; ) {
     const end = text.indexOf("\n", from);
     const to = end === -1 ? text.length : end;
-    if (to - from > maxLineChars) return true;
+    if (to - from > denseLineChars && isUnreadable(text.slice(from, to))) return true;
     from = to + 1;
   }
   return false;
 };
+
+function isUnreadable(line: string): boolean {
+  if (line.length > maxLineChars) return true;
+  if (line.length <= denseLineChars) return false;
+  return (line.match(/[ \t]/g)?.length ?? 0) / line.length < maxBlankShare;
+}
 
 const isMarked = (text: string): boolean => generatedMark.test(text.slice(0, 1_000));
 
@@ -55,7 +65,7 @@ export const unreadable: ContentRule = {
     const long = text
       .split("\n")
       .flatMap((line, at) =>
-        line.length > maxLineChars && isAdded(at + 1) ? [{ line: at + 1, chars: line.length }] : [],
+        isUnreadable(line) && isAdded(at + 1) ? [{ line: at + 1, chars: line.length }] : [],
       );
     const [first] = long;
     if (first === undefined) return [];

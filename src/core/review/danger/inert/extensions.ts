@@ -7,9 +7,13 @@ export type FileClass =
   | "compiled"
   /** Run by an interpreter when something names it; at the root, tools look for files like it. */
   | "script"
+  /** Runs as it is, or is loaded as a program: never inert, wherever it lies. */
+  | "program"
   | "prose"
   /** Pictures, fonts, sound. */
   | "media"
+  /** Style sheets and templates. */
+  | "page"
   /** Tables and messages that no tool takes for its settings. */
   | "data"
   /** The forms that settings are written in; data where a directory says so. */
@@ -47,7 +51,7 @@ const compiledLanguages: Readonly<Record<string, string>> = {
 };
 
 const scriptLanguages: Readonly<Record<string, string>> = {
-  javascript: "js mjs cjs jsx ts mts cts tsx coffee vue svelte astro",
+  javascript: "js mjs cjs jsx ts mts cts tsx coffee vue svelte astro mdx",
   python: "py pyi pyx pxd",
   ruby: "rb rbi rbs erb haml slim",
   php: "php phtml twig",
@@ -64,12 +68,21 @@ const scriptLanguages: Readonly<Record<string, string>> = {
   sql: "sql psql",
 };
 
+const programLanguages: Readonly<Record<string, string>> = {
+  shell: "sh bash zsh fish ksh csh tcsh dash nu awk sed tcl expect",
+  /** Unpacked by running what is written in them. */
+  pickle: "pkl pickle joblib dill",
+  /** Settings of a web server for the directory it lies in. */
+  servers: "config",
+};
+
 /** Read by people or shown by a browser, in whatever language a project is written. */
-const others: Readonly<Record<Exclude<FileClass, "compiled" | "script">, string>> = {
-  prose: "md markdown mdx txt text rst adoc asciidoc textile wiki pdf",
+const others: Readonly<Record<Exclude<FileClass, "compiled" | "script" | "program">, string>> = {
+  prose: "md markdown txt text rst adoc asciidoc textile wiki",
   media:
-    "png jpg jpeg gif webp avif bmp ico icns tif tiff svg psd mp3 mp4 m4a ogg oga ogv wav flac webm mov ttf otf woff woff2 eot",
-  data: "csv tsv ndjson jsonl geojson po pot mo ftl xlf xliff srt vtt snap golden expected css scss sass less styl html htm xhtml ejs hbs mustache pug njk jinja jinja2 j2 liquid tmpl map log bib stdout stderr pem crt csr cer srl",
+    "png jpg jpeg gif webp avif bmp ico icns tif tiff svg psd mp3 mp4 m4a ogg oga ogv wav flac webm mov ttf otf woff woff2 eot pdf",
+  page: "css scss sass less styl html htm xhtml ejs hbs mustache pug njk jinja jinja2 j2 liquid tmpl",
+  data: "csv tsv ndjson jsonl geojson po pot mo ftl xlf xliff srt vtt snap golden expected map log bib stdout stderr pem crt csr cer srl",
   settings:
     "json json5 jsonc yaml yml toml xml ini cfg conf cnf properties plist neon edn kdl hcl ron hjson cue dhall env",
 };
@@ -83,6 +96,7 @@ const known = new Map<string, Known>();
 for (const [fileClass, languages] of [
   ["compiled", compiledLanguages],
   ["script", scriptLanguages],
+  ["program", programLanguages],
 ] as const) {
   for (const [language, endings] of Object.entries(languages)) {
     for (const ending of endings.split(" ")) known.set(ending, { fileClass, language });
@@ -105,6 +119,12 @@ const proseNames =
 /** Names of notes that people write for each other. */
 const noteNames =
   /^(?:acknowledge?ments|history|security|support|code[-_]of[-_]conduct|governance|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|(?:user[-_])?guide|translations?|threat[-_]model)$/;
+
+/** What a person expects to read in a diff, as far as its ending says it. */
+export function isReadable(name: string): boolean {
+  const known = knownFile(name);
+  return known !== undefined && known.fileClass !== "media" && known.fileClass !== "data";
+}
 
 /** Texts for people that have no ending. */
 export const isProseName = (name: string): boolean => !name.includes(".") && proseNames.test(name);

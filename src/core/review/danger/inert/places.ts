@@ -21,7 +21,7 @@ const toolDirectories = new Set(
     "site_scons functions netlify library vars roles playbooks inventory group_vars host_vars cookbooks recipes salt",
     "manifests modules jobs workflow workflows generators renv skills commands agents prompts rules dags fastlane triplets",
     "localstack molecule copilot debian rpm snap systemd charts helm k8s kubernetes terraform tf",
-    "docker-entrypoint-initdb.d _plugins _templates templates nix addons packages.d",
+    "docker-entrypoint-initdb.d rel _plugins _templates templates nix addons packages.d",
   ].flatMap((names) => names.split(" ")),
 );
 

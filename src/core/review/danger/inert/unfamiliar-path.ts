@@ -1,8 +1,10 @@
 import type { Change } from "../../../../contract/review/change.ts";
 import { foldPath } from "../fold-path.ts";
-import { isProseName, isUnknownNote, knownFile } from "./extensions.ts";
+import { type FileClass, isProseName, isUnknownNote, knownFile } from "./extensions.ts";
 import { isDataDirectory, isToolDirectory } from "./places.ts";
 import type { TreeFacts } from "./tree-facts.ts";
+
+const isStill: ReadonlySet<FileClass> = new Set(["prose", "media", "page", "data"]);
 
 /** Dot files that are there to be there. */
 const placeholders = new Set([".gitkeep", ".keep", ".empty", ".placeholder"]);
@@ -49,9 +51,10 @@ export function unfamiliarPath(
     return "it is of no kind that is known to do nothing by itself";
   }
   const { fileClass, language } = known;
+  if (fileClass === "program") return "it is a program, or is loaded as one";
   const isAtTop = facts.isTop(parts.join("/"));
   if (isAtTop && isUnknownNote(rawName)) return "instructions for agents have names like it";
-  if (fileClass === "prose" || fileClass === "media" || fileClass === "data") return undefined;
+  if (isStill.has(fileClass)) return undefined;
   if (fileClass === "settings") {
     if (isInData && !isAtTop) return undefined;
     return isAtTop
@@ -61,10 +64,17 @@ export function unfamiliarPath(
   if (language !== undefined && !facts.hasLanguage(language)) {
     return "the project had no file of this language before";
   }
+  if (fileClass === "script" && isAmongDocuments(parts, facts)) return "what makes the documents may load it";
   if (isAmongTools(parts, facts)) return "it lies among what the project is built, run and looked after with";
   const isScriptAtTop = fileClass === "script" && isAtTop && !programName.test(name);
   return isScriptAtTop ? "tools look for scripts at the top of a project or a package" : undefined;
 }
+
+/** `docs/hooks.py`: documents have plug-ins and settings of their own. */
+const isAmongDocuments = (parts: readonly string[], facts: TreeFacts): boolean =>
+  parts.some(
+    (part, at) => /^(?:docs?|documentation)$/.test(part) && facts.isTop(parts.slice(0, at).join("/")),
+  );
 
 /** `scripts/x.js` and `packages/y/config/x.js`, but not `src/config/x.js`. */
 const isAmongTools = (parts: readonly string[], facts: TreeFacts): boolean =>

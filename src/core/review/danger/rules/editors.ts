@@ -41,6 +41,12 @@ export const editorRules: readonly PathRule[] = [
   },
   {
     kind: "editor_task",
+    globs: ["*-gdb.py", "*-gdb.scm", "*-gdb.gdb", ".gdbinit", ".lldbinit"],
+    what: "debugger script",
+    effect: "the debugger runs it when it starts here, or opens the program of that name",
+  },
+  {
+    kind: "editor_task",
     globs: [
       ".nvim.lua",
       ".nvimrc",

@@ -1,0 +1,12 @@
+import { foldPath } from "./fold-path.ts";
+
+export const requirementsFile = /^(?:(?:.*[-_.])?requirements(?:[-_.].*)?|constraints)\.(?:txt|in)$/;
+
+/** What a list of packages is looked up by: its name, or that of its directory, such as `requirements/test.txt`. */
+export function packageListName(path: string): string {
+  const [, directory, ending] =
+    /(?:^|\/)(requirements|constraints)\/[^/]+\.(txt|in)$/.exec(foldPath(path)) ?? [];
+  if (directory !== undefined) return `${directory}.${ending}`;
+  const folded = foldPath(path);
+  return folded.slice(folded.lastIndexOf("/") + 1);
+}
