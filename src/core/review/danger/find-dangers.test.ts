@@ -121,3 +121,15 @@ describe("whatever the box wrote", () => {
       await expect(find([{ path, text: deep }])).resolves.toBeDefined();
   });
 });
+
+it("a language is the project's only if a file of it was there before the work", async () => {
+  const planted = [{ path: "src/a.py" }, { path: "src/b.py" }];
+  const tree = (...others: string[]) =>
+    async function* paths() {
+      yield* [...others, "src/a.py", "src/b.py"];
+    };
+  const kinds = async (...others: string[]) =>
+    (await find(planted, noSecrets, tree(...others))).map(({ kind, path }) => `${kind} ${path}`);
+  expect(await kinds("src/c.go")).toEqual(["unfamiliar src/a.py", "unfamiliar src/b.py"]);
+  expect(await kinds("src/c.go", "src/c.py")).toEqual([]);
+});

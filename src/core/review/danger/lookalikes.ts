@@ -24,6 +24,8 @@ const foreignLetter = /[\u0370-\u058f\u13a0-\u13ff\u2c80-\u2cff\ua4d0-\ua4ff\uab
 const unlike =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}]/u;
 const latinOrNone = /[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
+const letters = /[\p{L}\p{Nd}]/gu;
+const notAscii = /[^\0-\u007f]/gu;
 const identifier = /[\p{L}\p{M}\p{N}_$]+/gu;
 const latin = /[a-z]/i;
 const ascii = /^[\0-\u007f]*$/;
@@ -39,7 +41,7 @@ const isMixed = (word: string): boolean =>
 
 const isForeignMix = (word: string): boolean => {
   if (!latin.test(word)) return false;
-  const others = [...word].filter((char) => /[\p{L}\p{Nd}]/u.test(char) && !latinOrNone.test(char));
+  const others = (word.match(letters) ?? []).filter((char) => !latinOrNone.test(char));
   return (
     others.some((char) => !unlike.test(char)) &&
     (isMixed(word) || !/^[\u0370-\u03ff\p{Script=Latin}\p{N}_$]+$/u.test(word))
@@ -76,7 +78,8 @@ function wordsOf(line: string): string | undefined {
 /** Of code without its texts, or of a name. */
 function deceptionOf(code: string): string | undefined {
   if (ascii.test(code)) return undefined;
-  if (falseSign.test(code) || [...code].some(becomesAscii) || otherDigit.test(code)) return signs;
+  if (falseSign.test(code) || (code.match(notAscii) ?? []).some(becomesAscii) || otherDigit.test(code))
+    return signs;
   const words = code.match(identifier) ?? [];
   if (words.some((word) => isForeignMix(word) || (latin.test(word) && phonetic.test(word)))) return mixed;
   if (words.some((word) => lookalikes.test(word))) return onlyLooks;
@@ -91,9 +94,7 @@ export function hasLookalike(name: string): boolean {
     /[\u01c0-\u01c3\u037e\u2024\u2044\u2215\u29f8\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\uff01-\uff5e]/u;
   return (
     oddSign.test(name) ||
-    words.some(
-      (word) => isForeignMix(word) || [...word].some((char) => /\p{L}/u.test(char) && becomesAscii(char)),
-    ) ||
+    words.some((word) => isForeignMix(word) || (word.match(letters) ?? []).some(becomesAscii)) ||
     (latin.test(name) && words.some((word) => lookalikes.test(word)))
   );
 }

@@ -172,9 +172,11 @@ const flakeLock: Read = (text) => {
   return Object.values(nodes).flatMap((node) => {
     const locked = asObject(asObject(node)?.["locked"]);
     if (!locked) return [];
-    const place = ["type", "host", "owner", "repo", "url", "path", "id"].map((key) => own(locked, key));
-    const name = place.filter((part) => typeof part === "string").join("/");
-    return [{ name, needle: String(own(locked, "repo") ?? own(locked, "url") ?? "") }];
+    const place = ["type", "host", "owner", "url", "path", "id", "repo"]
+      .map((key) => own(locked, key))
+      .filter((part) => typeof part === "string");
+    const name = place.join("/");
+    return [{ name, needle: place.at(-1) ?? "" }];
   });
 };
 

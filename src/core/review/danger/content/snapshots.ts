@@ -13,7 +13,7 @@ export const snapshots: ContentRule = {
   find(path, _, text) {
     const found = statements(text);
     const other = found?.find(
-      (one) => one.code.trim() !== "" && !/^\/\//.test(one.code) && !entry.test(one.code.trim()),
+      (one) => one.code.trim() !== "" && !one.code.startsWith("//") && !entry.test(one.code.trim()),
     );
     if (found !== undefined && other === undefined) return [];
     const why = "The test runner runs this file as a program, and it has more in it than texts.";
