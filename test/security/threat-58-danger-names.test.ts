@@ -97,7 +97,7 @@ const cases = (ground: Ground): void => {
         packages: {
           "node_modules/left": {
             version,
-            resolved: `https://registry.npmjs.org/${name}/-/${name}-${version}.tgz`,
+            resolved: `https://packages.test/${name}/-/${name}-${version}.tgz`,
           },
         },
       });

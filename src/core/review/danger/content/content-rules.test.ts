@@ -126,7 +126,7 @@ describe("new packages", () => {
   ])("%s: what is fetched under a known name is another package (%s → %s)", async (path, old, text) => {
     const lock = (version: string, place: string) =>
       JSON.stringify({
-        packages: { "node_modules/a": { version, resolved: `https://registry.npmjs.org${place}` } },
+        packages: { "node_modules/a": { version, resolved: `https://packages.test${place}` } },
       });
     expect(await kindsOf(path, lock("1", "/a/-/a-1.tgz"), lock("2", old))).toEqual([]);
     const [found] = await find([{ path, old: lock("1", "/a/-/a-1.tgz"), text: lock("2", text) }]);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { omitUndefined } from "../../../../base/omit-undefined.ts";
 import { find } from "../planted-changes.fixture.ts";
 
 /** The kinds of one change, each once. Names at the root and beside a manifest are flagged themselves; these lie deeper. */
 const kindsOf = async (path: string, old: string | undefined, text: string): Promise<string[]> => [
-  ...new Set((await find([{ path, text, ...(old === undefined ? {} : { old }) }])).map(({ kind }) => kind)),
+  ...new Set((await find([{ path, text, ...omitUndefined({ old }) }])).map(({ kind }) => kind)),
 ];
 
 describe("code that deceives", () => {

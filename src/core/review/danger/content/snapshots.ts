@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../../base/omit-undefined.ts";
 import { foldPath } from "../fold-path.ts";
 import type { ContentRule } from "./content-rule.ts";
 
@@ -17,7 +18,7 @@ export const snapshots: ContentRule = {
     );
     if (found !== undefined && other === undefined) return [];
     const why = "The test runner runs this file as a program, and it has more in it than texts.";
-    return [{ kind: "code_directive", path, ...(other === undefined ? {} : { line: other.line }), why }];
+    return [{ kind: "code_directive", path, ...omitUndefined({ line: other?.line }), why }];
   },
 };
 
