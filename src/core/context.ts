@@ -51,6 +51,8 @@ import { SecretGrants } from "./secrets/secret-grants.ts";
 /** Opened runtimes by name; opening one twice gives the same. */
 export interface Runtimes {
   readonly names: readonly string[];
+  /** Those that are named where the user chooses; the others are for tests. */
+  readonly offered: readonly string[];
   /** Also when it cannot start boxes at the moment, because what it has must still be stopped and removed. */
   get(name: string): Promise<Runtime>;
   /** Calls back for each runtime that is open, at once, and for each that is opened later, such as when its engine came up. */

@@ -29,8 +29,7 @@ async function choicesOf({ ports }: Core): Promise<Record<string, string[]>> {
   await ports.refreshAgents();
   return {
     "agent.name": Object.keys(ports.agents),
-    // SECURITY: the memory runtime isolates nothing; it is for tests and is not offered.
-    "runtime.name": ports.runtimes.names.filter((name) => name !== "memory"),
+    "runtime.name": [...ports.runtimes.offered],
     "network.presets": [...ports.presets.names],
   };
 }

@@ -96,16 +96,13 @@ async function readiness({ core, doctor }: HandlerDeps): Promise<Readiness> {
   return { isReady: checks.every(({ ok }) => ok), checks };
 }
 
-async function answerReadiness({ deps, response }: Request): Promise<Readiness> {
-  const result = await readiness(deps);
-  if (!result.isReady) response.statusCode = 503;
-  return result;
-}
-
 export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void>>> = {
   livez: async () => ({}),
-  readyz: answerReadiness,
-  healthz: answerReadiness,
+  async readyz({ deps, response }) {
+    const result = await readiness(deps);
+    if (!result.isReady) response.statusCode = 503;
+    return result;
+  },
   async metrics({ deps, response }) {
     const text = await deps.metrics.render();
     response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });

@@ -9,5 +9,8 @@ export const runtimeModules = {
   memory: async () => (await import("../drivers/runtime/memory/index.ts")).default,
 } as const satisfies Record<string, () => Promise<RuntimeModule>>;
 
+/** For tests: it runs nothing and isolates nothing. A manifest may name it, and no choice offers it. */
+export const isForTests = (runtime: string): boolean => runtime === "memory";
+
 export const loadStore = async (): Promise<StoreModule> =>
   (await import("../drivers/store/sqlite/index.ts")).default;

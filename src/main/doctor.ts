@@ -21,7 +21,7 @@ export async function examineHost(
   home: string,
 ): Promise<DoctorReport> {
   const [reports, found, freeBytes, installed] = await Promise.all([
-    Promise.all(runtimes.names.map((name) => examineRuntime(runtimes, storage, name))),
+    Promise.all(runtimes.offered.map((name) => examineRuntime(runtimes, storage, name))),
     Promise.all(programs.map(examineProgram)),
     storage.freeBytes(),
     readInstalledVersions(),

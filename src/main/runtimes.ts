@@ -1,6 +1,7 @@
 import { AgentBoxError } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
 import type { Runtimes } from "../core/context.ts";
+import { isForTests } from "./builtins.ts";
 import type { Runtime, RuntimeModule, RuntimeProbe } from "../ports/runtime.ts";
 
 export interface RuntimeSet extends Runtimes, AsyncDisposable {
@@ -12,13 +13,15 @@ export function openRuntimes(
   loaders: Readonly<Record<string, () => Promise<RuntimeModule>>>,
   boxesDir: string,
 ): RuntimeSet {
+  const names = Object.keys(loaders);
+  const offered = names.filter((name) => !isForTests(name));
   const loaded = new Map<string, Promise<RuntimeModule>>();
   const opened = new Map<string, Promise<Runtime>>();
   const listeners: ((name: string, runtime: Runtime) => void)[] = [];
 
   const loadModule = (name: string): Promise<RuntimeModule> => {
     const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-    if (!load) return Promise.reject(unknown(name, Object.keys(loaders)));
+    if (!load) return Promise.reject(unknown(name, offered));
     const known = loaded.get(name);
     if (known) return known;
     const loading = load();
@@ -42,7 +45,8 @@ export function openRuntimes(
   };
 
   return {
-    names: Object.keys(loaders),
+    names,
+    offered,
     get: open,
     onOpen(listener) {
       listeners.push(listener);

@@ -39,6 +39,7 @@ export async function readOwnLayers(
     agents: Object.keys(agents),
     agentOptions: Object.fromEntries(Object.entries(agents).map(([name, { options }]) => [name, options])),
     runtimes: runtimes.names,
+    offeredRuntimes: runtimes.offered,
     userHome: host.userHome,
     agentboxHome: host.agentboxHome,
   };

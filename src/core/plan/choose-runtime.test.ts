@@ -18,6 +18,7 @@ const hostWith = (own: typeof tiers, ...ready: string[]): Runtimes => {
     ({ name, isolation: () => ({ tier: own[name]!, guarantees: [] }) }) as unknown as Runtime;
   return {
     names: Object.keys(tiers),
+    offered: Object.keys(tiers),
     get,
     onOpen: () => undefined,
     requireReady: (name) =>

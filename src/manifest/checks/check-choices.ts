@@ -9,7 +9,7 @@ import type { Path } from "../path.ts";
 /** Names that must be on a list, limits that must make sense, times that must fit each other. */
 export const checkChoices: Check = (values, context) => [
   ...knownName("E018", ["agent", "name"], values.agent?.name, context.agents),
-  ...knownName("E019", ["runtime", "name"], values.runtime?.name, context.runtimes),
+  ...knownName("E019", ["runtime", "name"], values.runtime?.name, context.runtimes, context.offeredRuntimes),
   ...sizeFloor(["resources", "memory"], values.resources?.memory, "16MiB"),
   ...sizeFloor(["resources", "disk"], values.resources?.disk, "8MiB"),
   ...checkTimes(values, context),
@@ -21,11 +21,15 @@ function knownName(
   path: Path,
   name: string | undefined,
   known: readonly string[] | undefined,
+  offered = known,
 ): Problem[] {
   if (name === undefined || known === undefined || known.includes(name)) return [];
-  const meant = suggest(name, known);
+  const choices = offered ?? known;
+  const meant = suggest(name, choices);
   const message = `There is no ${code === "E018" ? "agent" : "runtime"} named ${quote(name)}.`;
-  return [{ code, path, message, hint: meant ? `Did you mean "${meant}"?` : `Known: ${known.join(", ")}.` }];
+  return [
+    { code, path, message, hint: meant ? `Did you mean "${meant}"?` : `Known: ${choices.join(", ")}.` },
+  ];
 }
 
 function sizeFloor(path: Path, text: string | undefined, floor: string): Problem[] {

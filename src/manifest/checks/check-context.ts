@@ -12,6 +12,8 @@ export interface CheckContext extends HostPlaces {
   /** Names of model providers that other files have; the built-in ones are always known. */
   readonly providers?: readonly string[] | undefined;
   readonly runtimes?: readonly string[] | undefined;
+  /** Those of them that a hint may name; all unless given. */
+  readonly offeredRuntimes?: readonly string[] | undefined;
   /** Names of network presets. */
   readonly presets?: readonly string[] | undefined;
   /** The wall clock, to tell what has ended. */

@@ -19,15 +19,6 @@ export const daemonRoutes = {
     reach: "host",
     harms: ["see"],
   },
-  healthz: {
-    method: "GET",
-    path: "/healthz",
-    summary: "The same as readyz, for older probes.",
-    response: "Readiness",
-    scope: "read",
-    reach: "host",
-    harms: ["see"],
-  },
   metrics: {
     method: "GET",
     path: "/metrics",
