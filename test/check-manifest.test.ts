@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "smol-toml";
 import type { Core } from "../src/core/context.ts";
 import { checkManifest } from "../src/core/plan/check-manifest.ts";
-import { formHandlers } from "../src/daemon/form-handlers.ts";
+import { formHandlers } from "../src/daemon/handlers/form-handlers.ts";
 import { createMemoryModule } from "../src/drivers/runtime/memory/index.ts";
 import { listProjects } from "../src/core/manifest/list-projects.ts";
 import { type TestHost, createOn, eventTypes, openTestCore, openTestHost } from "./support/core.ts";

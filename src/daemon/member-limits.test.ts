@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Sight } from "../core/access/sight.ts";
-import { handlers } from "./handlers.ts";
-import { networkHandlers } from "./network-handlers.ts";
-import { reviewHandlers } from "./review-handlers.ts";
+import { handlers } from "./handlers/handlers.ts";
+import { networkHandlers } from "./handlers/network-handlers.ts";
+import { reviewHandlers } from "./handlers/review-handlers.ts";
 
 const sight = (isOfHost: boolean): Sight =>
   ({ isOfHost, principal: { kind: "person" }, roleOn: async () => "own" }) as unknown as Sight;

@@ -19,11 +19,11 @@ import { noSuchBox } from "../core/context.ts";
 import type { Logger } from "../host/logger.ts";
 import { type ClosedConnections, WaitingConnections } from "../host/waiting-connections.ts";
 import { enter, type EntryKind, type Way } from "./door.ts";
-import { type HandlerDeps, handlers, type Request } from "./handlers.ts";
+import { type HandlerDeps, handlers, type Request } from "./handlers/handlers.ts";
 import { parseWith, readJson, sendJson } from "./http.ts";
 import { matchRoute, type Match } from "./router.ts";
-import { sendError } from "./socket-stream.ts";
-import { isStreamRoute, streamHandlers } from "./streams.ts";
+import { sendError } from "./streams/socket-stream.ts";
+import { isStreamRoute, streamHandlers } from "./streams/streams.ts";
 import { securityHeaders, setSecurityHeaders } from "./web/headers.ts";
 import { answerSite } from "./web/site.ts";
 

@@ -11,7 +11,7 @@ import { type Caller, socketOwner } from "../../src/core/access/caller.ts";
 import type { Core } from "../../src/core/context.ts";
 import { revealSecret } from "../../src/core/secrets/reveal.ts";
 import { tokenKeeper } from "../../src/core/secrets/token-keeper.ts";
-import { vaultHandlers } from "../../src/daemon/vault-handlers.ts";
+import { vaultHandlers } from "../../src/daemon/handlers/vault-handlers.ts";
 import { systemClock, systemIds } from "../../src/host/clock.ts";
 import { silentLogger } from "../../src/host/logger.ts";
 import { openConnections } from "../../src/services/connections/index.ts";

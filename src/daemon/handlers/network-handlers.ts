@@ -1,15 +1,15 @@
 /** The handlers of the gate's routes. */
-import { AgentBoxError } from "../base/errors.ts";
-import type { networkRoutes } from "../contract/api/routes/network.ts";
-import { forbidden, makerOf, requireProject } from "../core/team/members.ts";
-import { requireParameter } from "../core/access/authority.ts";
-import { listVisible } from "../core/access/visible-records.ts";
-import { allowEgress } from "../core/network/allow-egress.ts";
-import { changePolicy } from "../core/network/change-policy.ts";
-import { describePolicy } from "../core/network/describe-policy.ts";
-import { effectivePolicy } from "../core/network/apply-policy.ts";
-import { explainEgress } from "../core/policy/explain-egress.ts";
-import { learnPolicy } from "../core/policy/learn-policy.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { networkRoutes } from "../../contract/api/routes/network.ts";
+import { forbidden, makerOf, requireProject } from "../../core/team/members.ts";
+import { requireParameter } from "../../core/access/authority.ts";
+import { listVisible } from "../../core/access/visible-records.ts";
+import { allowEgress } from "../../core/network/allow-egress.ts";
+import { changePolicy } from "../../core/network/change-policy.ts";
+import { describePolicy } from "../../core/network/describe-policy.ts";
+import { effectivePolicy } from "../../core/network/apply-policy.ts";
+import { explainEgress } from "../../core/policy/explain-egress.ts";
+import { learnPolicy } from "../../core/policy/learn-policy.ts";
 import type { Handlers } from "./handlers.ts";
 import { requireBoxOnly, requireOwnQuestion } from "./require-access.ts";
 

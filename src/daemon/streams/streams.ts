@@ -1,13 +1,13 @@
 /** The three WebSocket routes: run a command, join a session, copy files. */
 import type { WebSocket } from "ws";
 import { z } from "zod";
-import { AgentBoxError } from "../base/errors.ts";
-import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../contract/api/schemas.ts";
-import type { StreamOutput } from "../contract/link/messages.ts";
-import { includesRole } from "../contract/access/principal.ts";
-import type { Sight } from "../core/access/sight.ts";
-import type { Core } from "../core/context.ts";
-import { afterMain, openStream } from "../core/exec/run-in-box.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../../contract/api/schemas.ts";
+import type { StreamOutput } from "../../contract/link/messages.ts";
+import { includesRole } from "../../contract/access/principal.ts";
+import type { Sight } from "../../core/access/sight.ts";
+import type { Core } from "../../core/context.ts";
+import { afterMain, openStream } from "../../core/exec/run-in-box.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
 type Exit = Extract<StreamOutput, { type: "exit" }>;

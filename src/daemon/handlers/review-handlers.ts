@@ -1,15 +1,15 @@
 /** Handlers about an agent's work: checkpoints, review, comments, checks, merge. */
-import type { reviewRoutes } from "../contract/api/routes/review.ts";
-import { makerOf } from "../core/team/members.ts";
-import { addComment, commentsOf, resolveComment, sendComments } from "../core/review/comment-on-work.ts";
-import { forkBox, freeName } from "../core/review/fresh-box.ts";
-import { findLook, keepLook, lookerOf } from "../core/review/last-look.ts";
-import { discardWork, exportWork, mergeWork, undoMerge } from "../core/review/merge-work.ts";
-import { pushWork } from "../core/review/push-work.ts";
-import { findSubject, listCheckpoints, openSubject, readReview } from "../core/review/read-review.ts";
-import { restoreCheckpoint } from "../core/review/restore-checkpoint.ts";
-import { runChecks } from "../core/review/run-checks.ts";
-import { takeCheckpoint } from "../core/review/take-checkpoint.ts";
+import type { reviewRoutes } from "../../contract/api/routes/review.ts";
+import { makerOf } from "../../core/team/members.ts";
+import { addComment, commentsOf, resolveComment, sendComments } from "../../core/review/comment-on-work.ts";
+import { forkBox, freeName } from "../../core/review/fresh-box.ts";
+import { findLook, keepLook, lookerOf } from "../../core/review/last-look.ts";
+import { discardWork, exportWork, mergeWork, undoMerge } from "../../core/review/merge-work.ts";
+import { pushWork } from "../../core/review/push-work.ts";
+import { findSubject, listCheckpoints, openSubject, readReview } from "../../core/review/read-review.ts";
+import { restoreCheckpoint } from "../../core/review/restore-checkpoint.ts";
+import { runChecks } from "../../core/review/run-checks.ts";
+import { takeCheckpoint } from "../../core/review/take-checkpoint.ts";
 import type { Handlers } from "./handlers.ts";
 import { requireOwnMerge, requireSeen } from "./require-access.ts";
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Core } from "../core/context.ts";
+import type { Core } from "../../core/context.ts";
 
 /** SECURITY: a reader that does not read must not fill the daemon's memory. */
 const maxBacklogBytes = 16 << 20;

@@ -1,9 +1,9 @@
 /** Handlers about who may come in. */
-import type { accessRoutes } from "../contract/api/routes/access.ts";
-import { sessionCookie } from "../contract/api/headers.ts";
-import { createShare, listShares, removeShare } from "../core/access/keep-shares.ts";
-import { createToken, listTokens, removeToken } from "../core/access/keep-tokens.ts";
-import { describeCaller, endSignIn, listSignIns, signOut } from "../core/access/sign-ins.ts";
+import type { accessRoutes } from "../../contract/api/routes/access.ts";
+import { sessionCookie } from "../../contract/api/headers.ts";
+import { createShare, listShares, removeShare } from "../../core/access/keep-shares.ts";
+import { createToken, listTokens, removeToken } from "../../core/access/keep-tokens.ts";
+import { describeCaller, endSignIn, listSignIns, signOut } from "../../core/access/sign-ins.ts";
 import type { Handlers } from "./handlers.ts";
 
 /** SECURITY: behind the `#`, which no browser sends to any server and no proxy writes into its log. */

@@ -1,10 +1,10 @@
 /** Handlers of images. */
-import type { imageRoutes } from "../contract/api/routes/images.ts";
-import { buildImage } from "../core/images/build-image.ts";
-import { getImage, pruneImages, removeImage } from "../core/images/remove-images.ts";
-import { makerOf, requireProject } from "../core/team/members.ts";
+import type { imageRoutes } from "../../contract/api/routes/images.ts";
+import { buildImage } from "../../core/images/build-image.ts";
+import { getImage, pruneImages, removeImage } from "../../core/images/remove-images.ts";
+import { makerOf, requireProject } from "../../core/team/members.ts";
 import type { Handlers } from "./handlers.ts";
-import { streamSteps } from "./step-stream.ts";
+import { streamSteps } from "../streams/step-stream.ts";
 
 export const imageHandlers: Pick<Handlers, keyof typeof imageRoutes> = {
   listImages: async ({ deps }) => ({ images: [...(await deps.core.ports.images.list())] }),

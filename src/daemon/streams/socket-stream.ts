@@ -1,10 +1,10 @@
 import type { WebSocket } from "ws";
-import { deferred } from "../base/deferred.ts";
-import { type AgentBoxError, toAgentBoxError } from "../base/errors.ts";
-import type { StreamAnswer } from "../contract/api/schemas.ts";
-import { StreamControl } from "../contract/api/stream-control.ts";
-import type { StreamOutput } from "../contract/link/messages.ts";
-import type { LinkStream } from "../ports/link.ts";
+import { deferred } from "../../base/deferred.ts";
+import { type AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
+import type { StreamAnswer } from "../../contract/api/schemas.ts";
+import { StreamControl } from "../../contract/api/stream-control.ts";
+import type { StreamOutput } from "../../contract/link/messages.ts";
+import type { LinkStream } from "../../ports/link.ts";
 
 const highWaterBytes = 1 << 20;
 

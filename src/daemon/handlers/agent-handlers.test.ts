@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { AgentBoxError } from "../base/errors.ts";
-import type { InstalledTool } from "../contract/tool.ts";
-import type { Core } from "../core/context.ts";
-import type { InstallRequest, ToolStore } from "../ports/tool-store.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { InstalledTool } from "../../contract/tool.ts";
+import type { Core } from "../../core/context.ts";
+import type { InstallRequest, ToolStore } from "../../ports/tool-store.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import type { Request } from "./handlers.ts";
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import type { WebSocket } from "ws";
-import type { LinkStream } from "../ports/link.ts";
+import type { LinkStream } from "../../ports/link.ts";
 import { Inbox, relay } from "./socket-stream.ts";
 
 class FakeSocket extends EventEmitter {

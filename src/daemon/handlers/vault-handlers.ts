@@ -1,8 +1,8 @@
 /** Handlers about secrets. No answer has a value: what is written here can be read nowhere. */
-import { AgentBoxError } from "../base/errors.ts";
-import type { vaultRoutes } from "../contract/api/routes/vault.ts";
-import { requireParameter } from "../core/access/authority.ts";
-import { keepLogin } from "../core/secrets/keep-login.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import type { vaultRoutes } from "../../contract/api/routes/vault.ts";
+import { requireParameter } from "../../core/access/authority.ts";
+import { keepLogin } from "../../core/secrets/keep-login.ts";
 import {
   addSecret,
   exportVault,
@@ -16,10 +16,10 @@ import {
   revokeSecret,
   rotateSecret,
   unlockVault,
-} from "../core/secrets/keep-secrets.ts";
-import { startConnection } from "../core/secrets/start-connection.ts";
-import { testSecret } from "../core/secrets/test-secret.ts";
-import { verifyAudit } from "../core/host-check/verify-audit.ts";
+} from "../../core/secrets/keep-secrets.ts";
+import { startConnection } from "../../core/secrets/start-connection.ts";
+import { testSecret } from "../../core/secrets/test-secret.ts";
+import { verifyAudit } from "../../core/host-check/verify-audit.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const vaultHandlers: Pick<Handlers, keyof typeof vaultRoutes> = {

@@ -1,10 +1,10 @@
 /** Handlers for forms: they look, and make nothing. */
-import type { formRoutes } from "../contract/api/routes/forms.ts";
-import { manifestJsonSchema } from "../manifest/index.ts";
-import { makerOf, memberProjects, requireProject } from "../core/team/members.ts";
-import { checkManifest } from "../core/plan/check-manifest.ts";
-import type { Core } from "../core/context.ts";
-import { listProjects } from "../core/manifest/list-projects.ts";
+import type { formRoutes } from "../../contract/api/routes/forms.ts";
+import { manifestJsonSchema } from "../../manifest/index.ts";
+import { makerOf, memberProjects, requireProject } from "../../core/team/members.ts";
+import { checkManifest } from "../../core/plan/check-manifest.ts";
+import type { Core } from "../../core/context.ts";
+import { listProjects } from "../../core/manifest/list-projects.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const formHandlers: Pick<Handlers, keyof typeof formRoutes> = {

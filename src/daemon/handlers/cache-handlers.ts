@@ -1,7 +1,7 @@
 /** Handlers of the package caches that projects keep. */
-import type { cacheRoutes } from "../contract/api/routes/caches.ts";
-import { clearCache } from "../core/caches/clear-cache.ts";
-import { saveCache } from "../core/caches/save-cache.ts";
+import type { cacheRoutes } from "../../contract/api/routes/caches.ts";
+import { clearCache } from "../../core/caches/clear-cache.ts";
+import { saveCache } from "../../core/caches/save-cache.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const cacheHandlers: Pick<Handlers, keyof typeof cacheRoutes> = {

@@ -1,5 +1,5 @@
 /** Handlers of the list of boxes and of what they use. */
-import type { fleetRoutes } from "../contract/api/routes/fleet.ts";
+import type { fleetRoutes } from "../../contract/api/routes/fleet.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const fleetHandlers: Pick<Handlers, keyof typeof fleetRoutes> = {

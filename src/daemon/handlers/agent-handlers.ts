@@ -1,20 +1,20 @@
 /** Handlers about agents: at work, their budget and cost; the catalogue and the tool store. */
 import type { ServerResponse } from "node:http";
-import { omitUndefined } from "../base/omit-undefined.ts";
-import type { agentRoutes } from "../contract/api/routes/agents.ts";
-import type { InstallAgent } from "../contract/api/schemas.ts";
-import { interruptAgent, resumeRun, sendMessage } from "../core/agents/talk-to-agent.ts";
-import { raiseBudget } from "../core/budget/raise-budget.ts";
-import { listVisible } from "../core/access/visible-records.ts";
-import { visibleUsage } from "../core/access/visible-usage.ts";
-import { getAgent } from "../core/agents/get-agent.ts";
-import { checkAgents } from "../core/agents/check-agents.ts";
-import type { Core } from "../core/context.ts";
-import { installAgent } from "../core/agents/install-agent.ts";
-import { listAgents } from "../core/agents/list-agents.ts";
-import { removeAgent } from "../core/agents/remove-agent.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import type { agentRoutes } from "../../contract/api/routes/agents.ts";
+import type { InstallAgent } from "../../contract/api/schemas.ts";
+import { interruptAgent, resumeRun, sendMessage } from "../../core/agents/talk-to-agent.ts";
+import { raiseBudget } from "../../core/budget/raise-budget.ts";
+import { listVisible } from "../../core/access/visible-records.ts";
+import { visibleUsage } from "../../core/access/visible-usage.ts";
+import { getAgent } from "../../core/agents/get-agent.ts";
+import { checkAgents } from "../../core/agents/check-agents.ts";
+import type { Core } from "../../core/context.ts";
+import { installAgent } from "../../core/agents/install-agent.ts";
+import { listAgents } from "../../core/agents/list-agents.ts";
+import { removeAgent } from "../../core/agents/remove-agent.ts";
 import type { Handlers } from "./handlers.ts";
-import { streamSteps } from "./step-stream.ts";
+import { streamSteps } from "../streams/step-stream.ts";
 
 export const agentHandlers: Pick<Handlers, keyof typeof agentRoutes> = {
   startRun: async ({ deps, params, body }) => ({ box: await resumeRun(deps.core, params["box"]!, body) }),

@@ -1,10 +1,10 @@
 /** What the table of routes cannot say about who may do what, because it depends on what is in the request. */
-import { AgentBoxError } from "../base/errors.ts";
-import { requireParameter } from "../core/access/authority.ts";
-import type { Sight } from "../core/access/sight.ts";
-import { isAtLeast, tierOf } from "../core/plan/choose-runtime.ts";
-import { noSuchQuestion } from "../core/network/approvals.ts";
-import { type Core, noSuchBox } from "../core/context.ts";
+import { AgentBoxError } from "../../base/errors.ts";
+import { requireParameter } from "../../core/access/authority.ts";
+import type { Sight } from "../../core/access/sight.ts";
+import { isAtLeast, tierOf } from "../../core/plan/choose-runtime.ts";
+import { noSuchQuestion } from "../../core/network/approvals.ts";
+import { type Core, noSuchBox } from "../../core/context.ts";
 
 /** SECURITY: the number of a question is drawn by chance, but it is no credential; the box decides. */
 export async function requireOwnQuestion(core: Core, access: Sight, id: number): Promise<void> {

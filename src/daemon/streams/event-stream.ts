@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { BoxEvent } from "../contract/events.ts";
-import type { Core } from "../core/context.ts";
+import type { BoxEvent } from "../../contract/events.ts";
+import type { Core } from "../../core/context.ts";
 
 const keepAliveMs = 15_000;
 const pageSize = 500;

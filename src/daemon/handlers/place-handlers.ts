@@ -1,12 +1,12 @@
 /** Handlers about what is in a box: files of its workspace, ports, previews. */
 import { pipeline } from "node:stream/promises";
-import { includesRole } from "../contract/access/principal.ts";
-import { nameOf } from "../core/access/caller.ts";
-import { listFiles, readFile } from "../core/files/look-at-files.ts";
-import { writeFile } from "../core/files/write-file.ts";
-import { listPorts } from "../core/exec/list-ports.ts";
-import { getLink } from "../core/exec/run-in-box.ts";
-import type { placeRoutes } from "../contract/api/routes/places.ts";
+import { includesRole } from "../../contract/access/principal.ts";
+import { nameOf } from "../../core/access/caller.ts";
+import { listFiles, readFile } from "../../core/files/look-at-files.ts";
+import { writeFile } from "../../core/files/write-file.ts";
+import { listPorts } from "../../core/exec/list-ports.ts";
+import { getLink } from "../../core/exec/run-in-box.ts";
+import type { placeRoutes } from "../../contract/api/routes/places.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const placeHandlers: Pick<Handlers, keyof typeof placeRoutes> = {
