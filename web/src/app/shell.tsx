@@ -1,6 +1,6 @@
 /** The frame of every page: navigation, what waits for the person, and whether what is shown is true. */
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useState, useEffect } from "react";
 import type { Scope } from "../../../src/contract/access/scope-names.ts";
 import { useConnection } from "../api/live.ts";
 import { useMay, useMe } from "../api/me.ts";
@@ -9,10 +9,38 @@ import { Notices } from "../notices/notices.tsx";
 import { IconButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Kbd } from "../parts/note.tsx";
-import { useArrival } from "./arrival.ts";
 import { Palette } from "./palette.tsx";
 import { type Place, places } from "./places.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
+import { queries } from "../api/queries.ts";
+
+const lookEveryMs = 30;
+const mostMs = 2_500;
+
+const isOnItsWay = (): boolean =>
+  document.querySelector(".app-main .parts-skeleton") !== null ||
+  queries.isFetching({ predicate: ({ state }) => state.data === undefined }) > 0;
+
+/**
+ * Whether the first page is all there. Until then it is laid out and not shown, so that nothing moves under somebody's
+ * finger while its answers come in one by one; what takes long is shown without waiting any more.
+ */
+function useArrival(): boolean {
+  const [isArrived, setArrived] = useState(false);
+  useEffect(() => {
+    const startedAt = performance.now();
+    // One look is not enough: what has just come may ask for more.
+    let quietLooks = 0;
+    const timer = setInterval(() => {
+      quietLooks = isOnItsWay() ? 0 : quietLooks + 1;
+      if (quietLooks < 3 && performance.now() - startedAt < mostMs) return;
+      clearInterval(timer);
+      setArrived(true);
+    }, lookEveryMs);
+    return () => clearInterval(timer);
+  }, []);
+  return isArrived;
+}
 
 function PlaceLink({ place, needs, onGo }: { place: Place; needs: number; onGo: () => void }) {
   return (

@@ -8,10 +8,34 @@ import { Icon } from "../parts/icon.tsx";
 import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
-import { download } from "./download.ts";
 import { collect, contentOf, type FileContent, imageBytes, imageType, shownBytes } from "./file-content.ts";
 import { nameOf } from "./place-path.ts";
 import { TextView } from "./text-view.tsx";
+import { AgentBoxError } from "../../../src/base/errors.ts";
+
+/** All of it is in the page's memory once; larger things are for the command line. */
+const maxDownloadBytes = 256 * 2 ** 20;
+
+/** SECURITY: fetched with the page's key and saved as bytes: a link could carry no key, and a browser never opens it as a page. */
+async function download(box: string, path: string): Promise<void> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const chunk of await client.readFile(box, { path })) {
+    size += chunk.length;
+    if (size > maxDownloadBytes) {
+      throw new AgentBoxError("input.too_large", "The file is too large to be downloaded here.", {
+        hint: `Copy it: agentbox cp ${box}:/workspace/${path} .`,
+      });
+    }
+    parts.push(chunk as Uint8Array<ArrayBuffer>);
+  }
+  const url = URL.createObjectURL(new Blob(parts, { type: "application/octet-stream" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = nameOf(path);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
 
 interface FileViewProps {
   box: string;

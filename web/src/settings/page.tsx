@@ -3,13 +3,39 @@ import { useMe } from "../api/me.ts";
 import { type ThemeChoice, chooseTheme, useThemeChoice } from "../app/theme.ts";
 import { NoticeSettings } from "../notices/notice-settings.tsx";
 import { Field, Select } from "../parts/field.tsx";
-import { PageHeader } from "../parts/note.tsx";
-import { DaemonPanel } from "./daemon-panel.tsx";
+import { PageHeader, ErrorNote, Skeleton } from "../parts/note.tsx";
 import { DiskPanel } from "./disk-panel.tsx";
 import { DoctorPanel } from "./doctor-panel.tsx";
 import { Section } from "./section.tsx";
 import { SignInsPanel } from "./sign-ins-panel.tsx";
 import { TokensPanel } from "./tokens-panel.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { client } from "../api/client.ts";
+import { Ago } from "../parts/amount.tsx";
+
+function DaemonPanel() {
+  const { data, error } = useQuery({ queryKey: ["info"], queryFn: () => client.getInfo() });
+  return (
+    <Section title="About">
+      {error ? <ErrorNote error={error} /> : null}
+      {!data && !error ? <Skeleton height={100} /> : null}
+      {data ? (
+        <dl className="settings-facts">
+          <dt>Version</dt>
+          <dd>{data.version}</dd>
+          <dt>Daemon</dt>
+          <dd>
+            process {data.pid}, started <Ago atMs={data.startedAtMs} />
+          </dd>
+          <dt>Home</dt>
+          <dd className="mono">{data.home}</dd>
+          <dt>Boxes</dt>
+          <dd>{data.boxes}</dd>
+        </dl>
+      ) : null}
+    </Section>
+  );
+}
 
 const themes: readonly (readonly [ThemeChoice, string])[] = [
   ["system", "As the system"],

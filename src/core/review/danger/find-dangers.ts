@@ -4,7 +4,6 @@ import type { SecretFinding, SecretScan } from "../../../ports/secret-scan.ts";
 import { CollisionsWithRest, caseCollisions } from "./case-collisions.ts";
 import type { ContentRule } from "./content/content-rule.ts";
 import { contentRules } from "./content/index.ts";
-import { ContentBudget, type ContentReader } from "./content-budget.ts";
 import { dangerList } from "./danger-list.ts";
 import { dangerousNames } from "./dangerous-names.ts";
 import { fileModes, programContent } from "./file-modes.ts";
@@ -16,10 +15,68 @@ import { TreeFacts } from "./inert/tree-facts.ts";
 import { lockfileSources, namesSources } from "./lockfile-sources.ts";
 import { hasScripts, packageScripts } from "./package-scripts.ts";
 import { pathTricks } from "./path-tricks.ts";
-import { secrets } from "./secrets.ts";
 import { counted } from "./sentence.ts";
 import { symlink } from "./symlinks.ts";
 import { unfamiliar } from "./unfamiliar.ts";
+import { addedLines } from "./added-lines.ts";
+
+const maxPerFile = 20;
+
+/** Secrets that at least one added line is a part of. */
+function secrets(
+  { path }: Change,
+  oldText: string | undefined,
+  newText: string,
+  findings: readonly SecretFinding[],
+): Danger[] {
+  if (findings.length === 0) return [];
+  const isAdded = addedLines(oldText, newText);
+  const added = findings.filter(({ line, endLine }) => {
+    for (let at = line; at <= endLine; at += 1) if (isAdded(at)) return true;
+    return false;
+  });
+  const dangers: Danger[] = added.slice(0, maxPerFile).map(({ line, what }) => ({
+    kind: "secret",
+    path,
+    line,
+    why: `The line looks like it holds a secret (${what}): it is in the history for everyone once it is merged.`,
+  }));
+  if (added.length > maxPerFile) {
+    const why = `The file looks like it holds ${counted(added.length - maxPerFile, "more secret")}.`;
+    dangers.push({ kind: "secret", path, why });
+  }
+  return dangers;
+}
+
+const maxFileChars = 1 << 20;
+const maxTotalChars = 64 << 20;
+
+type ContentReader = (change: Change) => Promise<string | undefined>;
+
+/** Reads contents as long as there is room, so that no change makes a review slow or large. */
+class ContentBudget {
+  #left = maxTotalChars;
+
+  /** Whether the new content of a change fits; what does not must be named in the list. */
+  claim(change: Change): boolean {
+    if (change.bytes > maxFileChars || change.bytes > this.#left) return false;
+    this.#left -= change.bytes;
+    return true;
+  }
+
+  /** Undefined when it could not be read, or is longer than was said. */
+  async read(reader: ContentReader, change: Change): Promise<string | undefined> {
+    const text = await reader(change).catch(() => undefined);
+    return text !== undefined && text.length <= maxFileChars ? text : undefined;
+  }
+
+  /** The old content has no size before it is read. */
+  async readOld(reader: ContentReader, change: Change): Promise<string | undefined> {
+    const text = this.#left > 0 ? await this.read(reader, change) : undefined;
+    this.#left -= text?.length ?? 0;
+    return text;
+  }
+}
 
 export interface DangerInput {
   readonly changes: readonly Change[];

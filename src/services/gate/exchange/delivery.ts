@@ -15,7 +15,6 @@ import { guardedHeaders, guardedTrailers, openAnswer } from "./guarded-answer.ts
 import { type HeldBody, type HoldProblem, holdBody } from "./held-body.ts";
 import type { GateLimits } from "../limits.ts";
 import { type OutboundResponse, writeHints, writeServerHead } from "./outbound-response.ts";
-import { pump } from "./pump.ts";
 import {
   type InboundRequest,
   type RequestHead,
@@ -26,6 +25,27 @@ import {
 } from "./request-head.ts";
 import { joinSockets, openTunnel } from "../arrivals/tunnel.ts";
 import { WebSocketProof } from "./websocket-proof.ts";
+
+/* Moves the bytes of a body with back pressure: never more in memory than one stream buffer. */
+
+/** The part of a stream that takes bytes; HTTP messages of both versions have it. */
+interface Sink {
+  write(chunk: Buffer): boolean;
+  on(event: "drain", listener: () => void): unknown;
+}
+
+/** Moves bytes with back pressure and counts them; how it ends is the caller's business. */
+function pump(source: Readable, sink: Sink, onBytes: (count: number) => void): void {
+  let isWaiting = false;
+  source.on("data", (chunk: Buffer) => {
+    onBytes(chunk.length);
+    if (sink.write(chunk)) return;
+    source.pause();
+    if (isWaiting) return;
+    isWaiting = true;
+    sink.on("drain", () => source.resume());
+  });
+}
 
 export interface Target {
   readonly scheme: "http" | "https";
