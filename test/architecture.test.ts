@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judge, judgeWeb, layers, loadedPackages, readFacts, valueCycles } from "./support/layer-rules.ts";
+import { findParts } from "./support/small-files.ts";
 import { type SourceFile, readSources } from "./support/source-files.ts";
 
 const sources = readSources("src");
@@ -229,5 +230,36 @@ describe("architecture: a planted violation is reported", () => {
     );
     expect(loadedPackages("src/boxd/a.ts", chain).get("zod")).toBe("src/contract/b.ts");
     expect(loadedPackages("src/boxd/c.ts", chain).get("zod")).toBeUndefined();
+  });
+});
+
+describe("architecture: small files", () => {
+  const all = [...sources, ...["web", "test", "bench"].flatMap((folder) => readSources(folder))];
+
+  it("no file below forty lines has its only reader beside it", () => {
+    expect(findParts(all).filter((finding) => /^(src|web\/src)\//.test(finding))).toEqual([]);
+  });
+
+  const one = file("src/core/a/one.ts", "import { b } from './part.ts'; export const one = b;");
+  const part = file("src/core/a/part.ts", "export const b = 1;");
+
+  it("a planted part is reported", () => {
+    expect(findParts([one, part]).join("\n")).toMatch(
+      /^src\/core\/a\/part\.ts .* part of src\/core\/a\/one\.ts/,
+    );
+  });
+
+  it.each([
+    ["has a second reader", [file("src/core/c.ts", `import { b } from "./a/part.ts"; b;`)], part],
+    ["has a test of its own", [file("src/core/a/part.test.ts", `import { b } from "./part.ts"; b;`)], part],
+    ["is only types", [], file(part.path, "export interface B { readonly x: number }")],
+    ["is long", [], file(part.path, `export const b = 1;\n${"// why\n".repeat(40)}`)],
+    [
+      "is one of several of a kind",
+      [file("src/core/a/other.ts", `import type { Kind } from "../kind.ts"; export const c: Kind = 2;`)],
+      file(part.path, `import type { Kind } from "../kind.ts"; export const b: Kind = 1;`),
+    ],
+  ])("a small file stays that %s", (_, others, small) => {
+    expect(findParts([one, small, ...others])).toEqual([]);
   });
 });
