@@ -147,6 +147,30 @@ describe("a box of a member", () => {
     expect((await createBox(core, plain, { person: ana, isRequest: true })).box.name).toBe("plain");
   });
 
+  it("is of the directory that was judged, and not of what was put in its place since", async () => {
+    config = config.replace("[web.sign_in]", '[web]\nprojects = ["/srv/shop"]\n[web.sign_in]');
+    // A box with the project mounted replaces a directory of it with a link.
+    let place = "/srv/shop/part";
+    Object.assign(core.ports.host, {
+      realPath: async (path: string) => (path === "/srv/shop/part" ? place : path),
+    });
+    Object.assign(core.ports.workspaces, { defaultMode: async () => "copy" });
+    const make = (name: string, isRequest: boolean) => {
+      const wish = {
+        name,
+        start: false,
+        projectDir: "/srv/shop/part",
+        flags: { runtime: { name: "memory" } },
+      };
+      return createBox(core, CreateBox.parse(wish), { person: ana, isRequest });
+    };
+    Object.assign(core.ports.workspaces, { prepare: async () => ({ leftBehind: 0 }) });
+    expect((await make("listed", true)).box.projectDir).toBe("/srv/shop/part");
+    place = "/home/ada/.ssh";
+    await expect(make("swapped", true)).rejects.toMatchObject({ code: "workspace.source_invalid" });
+    expect((await make("by-owner", false)).box.projectDir).toBe("/home/ada/.ssh");
+  });
+
   it("asks for what the manifest and what was typed want together", async () => {
     const manifest = { file: "agentbox.toml", text: 'version = 1\n[network]\nallow = ["a.example.org"]\n' };
     const both = { ...wanted("both"), manifest };

@@ -17,6 +17,7 @@ import { chooseRuntime, isAtLeast, tierOf } from "../plan/choose-runtime.ts";
 import type { Core, CorePorts } from "../context.ts";
 import { type ResolvePlaces, listMountSources, resolveSkills } from "../trust/mount-requests.ts";
 import { networkLayers, readPresets } from "../policy/network-layers.ts";
+import { isListed } from "../team/settings.ts";
 import { maxTtlMs } from "./resolve-manifest.ts";
 import {
   type Devcontainer,
@@ -115,6 +116,9 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
 
   const projectDir =
     sources.projectDir === undefined ? undefined : await realDirectory(core, sources.projectDir);
+  // SECURITY: of the path that is used from here on. A box that may write above it can put a link there since it was judged.
+  if (sources.isRequest === true && projectDir !== undefined && !(await isListed(core, projectDir)))
+    throw noSuchDirectory(sources.projectDir!);
   const mcpJson = await readMcpFile(core, projectDir, layers);
   if (mcpJson !== undefined) warnings.push(...readMcpJson(mcpJson).warnings);
   const runtime = await chooseRuntime(runtimes, layers);

@@ -10,7 +10,7 @@ import type { Core } from "../context.ts";
 import { idOf } from "../access/caller.ts";
 import { noSuchDirectory } from "../manifest/read-layers.ts";
 import type { Sight } from "../access/sight.ts";
-import { readWebSection } from "./settings.ts";
+import { isListed } from "./settings.ts";
 
 /** For whom a box is made. */
 export interface Maker {
@@ -46,8 +46,7 @@ export async function requireProject(
 ): Promise<void> {
   if (access.mayOrder || dir === undefined) return;
   const real = dir.startsWith("/") ? await core.ports.host.realPath(dir) : undefined;
-  const listed = await memberProjects(core);
-  if (real !== undefined && listed.some((project) => isBelow(real, project))) return;
+  if (real !== undefined && (await isListed(core, real))) return;
   const { kind } = access.principal;
   core.access.refused("authority", {
     parameter: "projectDir",
@@ -60,16 +59,6 @@ export async function requireProject(
     access.isOfHost ? "For a token, list it: [web] projects in config.toml." : undefined,
   );
 }
-
-/** Real paths of the directories that members may make boxes from. */
-export async function memberProjects(core: Core): Promise<readonly string[]> {
-  const { projects = [] } = await readWebSection(core);
-  const real = await Promise.all(projects.map((project) => core.ports.host.realPath(project)));
-  return real.filter((project) => project !== undefined);
-}
-
-const isBelow = (path: string, dir: string): boolean =>
-  path === dir || path.startsWith(dir.endsWith("/") ? dir : `${dir}/`);
 
 export const forbidden = (message: string): AgentBoxError =>
   new AgentBoxError("access.forbidden", message, { hint: "Ask the owner or an admin." });

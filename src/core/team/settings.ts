@@ -2,6 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { parseUserConfig } from "../../manifest/index.ts";
 import type { SignInSection, WebSection } from "../../manifest/sections/web-section.ts";
+import { isWithin } from "../../contract/mount-paths.ts";
 import type { Core } from "../context.ts";
 
 const minuteMs = 60_000;
@@ -17,6 +18,17 @@ export async function readWebSection(core: Pick<Core, "ports">): Promise<WebSect
     hint: "See what is wrong: agentbox config explain",
   });
 }
+
+/** Real paths of the directories that members may make boxes from. */
+export async function memberProjects(core: Pick<Core, "ports">): Promise<readonly string[]> {
+  const { projects = [] } = await readWebSection(core);
+  const real = await Promise.all(projects.map((project) => core.ports.host.realPath(project)));
+  return real.filter((project) => project !== undefined);
+}
+
+/** Whether a real path is one of them, or below. */
+export const isListed = async (core: Pick<Core, "ports">, path: string): Promise<boolean> =>
+  (await memberProjects(core)).some((project) => isWithin(path, project));
 
 export async function getSignIn(core: Pick<Core, "ports">): Promise<SignInSection> {
   const { sign_in } = await readWebSection(core);

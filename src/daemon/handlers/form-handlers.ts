@@ -1,7 +1,8 @@
 /** Handlers for forms: they look, and make nothing. */
 import type { formRoutes } from "../../contract/api/routes/forms.ts";
 import { manifestJsonSchema } from "../../manifest/index.ts";
-import { makerOf, memberProjects, requireProject } from "../../core/team/members.ts";
+import { makerOf, requireProject } from "../../core/team/members.ts";
+import { memberProjects } from "../../core/team/settings.ts";
 import { checkManifest } from "../../core/plan/check-manifest.ts";
 import type { Core } from "../../core/context.ts";
 import { listProjects } from "../../core/manifest/list-projects.ts";

@@ -49,7 +49,13 @@ export class Guard {
   async raise(box: RuntimeBox): Promise<Guarded | undefined> {
     const { guarded } = box;
     if (guarded === undefined) return undefined;
-    const workspace = await realpath(box.dirs.workspace);
+    const { workspace } = box.dirs;
+    const leadsTo = await realpath(workspace);
+    // SECURITY: agreed to was a real path. Another box that may write above it can have put a link in its place.
+    if (leadsTo !== workspace)
+      throw new AgentBoxError("mount.invalid", `The workspace ${workspace} now leads to ${leadsTo}.`, {
+        hint: "Put the directory back where it was, or remove the box.",
+      });
     return await this.#turns.run("all", async () => {
       const present = await readdir(workspace);
       const names = present.filter((name) => isGuarded(name, guarded));

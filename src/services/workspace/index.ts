@@ -53,7 +53,10 @@ async function fill(request: PrepareOptions, options: WorkspacesOptions): Promis
   const { limits = defaultLimits, userHome } = options;
   // A repository of the network is cloned by the box itself, through the gate.
   if (spec.mode === "empty" || spec.url !== undefined) return { leftBehind: 0 };
-  const source = await realDirectory(requireSource(spec));
+  const named = requireSource(spec);
+  const source = await realDirectory(named);
+  // SECURITY: what was judged and agreed to was a real path. A link there now was put in its place since.
+  if (source !== named) throw sourceInvalid(named, `now leads to ${source}`);
   if (spec.mode === "clone") {
     const repository = await findRepository(source);
     if (repository)

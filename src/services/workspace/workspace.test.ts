@@ -336,6 +336,19 @@ describe("copy, mount and empty", () => {
     expect((await lstat("/etc")).uid).toBe(0);
   });
 
+  it("follows no link that was put in the place of the directory", async () => {
+    await mkdir(source);
+    await writeFile(join(source, "mine"), "mine");
+    expect(await readdir((await prepare({ mode: "copy" })).target)).toEqual(["mine"]);
+    const link = join(dir, "link");
+    await symlink(source, link);
+    for (const mode of ["copy", "clone", "mount"] as const)
+      await expect(prepare({ mode, source: link })).rejects.toMatchObject({
+        code: "workspace.source_invalid",
+        message: expect.stringContaining("now leads to") as string,
+      });
+  });
+
   it("has a ceiling for files and for bytes", async () => {
     await mkdir(source);
     for (let i = 0; i < 20; i++) await writeFile(join(source, `f${i}`), "x".repeat(100));
