@@ -1,6 +1,7 @@
 /** What the gateway knows about one box: what it may ask, what it has open, and how much of it is held in memory. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
+import type { Share } from "../../base/rate.ts";
 import type { ModelSpec } from "../../contract/model/api.ts";
 import type { GateBox } from "../../ports/gate.ts";
 import type { ModelListener } from "../../ports/model-gateway.ts";
@@ -10,7 +11,14 @@ export interface BoxModelsOptions {
   readonly listener: ModelListener;
   readonly clock: Clock;
   readonly limits: ModelLimits;
+  /** What this box may have parsed, beside all others. */
+  readonly share: Share;
+  /** Of all boxes. */
+  readonly held: { bytes: number };
 }
+
+/** What a value costs beyond its bytes: it is parsed, judged and written again. */
+const bytesPerValue = 128;
 
 export class BoxModels {
   readonly box: GateBox;
@@ -66,16 +74,35 @@ export class BoxModels {
     return () => void (this.#sockets -= 1);
   }
 
-  /** SECURITY: many large requests at once must not fill the daemon's memory. */
+  /** SECURITY: many large requests at once, of one box or of many, must not fill the daemon's memory. */
   hold(bytes: number): void {
+    const { held, limits } = this.#options;
     this.#heldBytes += bytes;
-    if (this.#heldBytes <= this.#options.limits.requestBytesPerBox) return;
-    throw new AgentBoxError("input.too_large", "This box has too many large requests under way.", {
+    held.bytes += bytes;
+    const isShort = held.bytes > limits.requestBytesTogether && this.#heldBytes > limits.requestBytesAlways;
+    if (this.#heldBytes <= limits.requestBytesPerBox && !isShort) return;
+    throw new AgentBoxError("input.too_large", "There are too many large requests under way.", {
       hint: "Wait until some of them are answered.",
     });
   }
 
   release(bytes: number): void {
     this.#heldBytes -= bytes;
+    this.#options.held.bytes -= bytes;
+  }
+
+  /** Milliseconds until the next request may be parsed after these bytes. */
+  spend(bytes: number): number {
+    return this.#options.share.spend(bytes);
+  }
+
+  spendValues(values: number): void {
+    this.#options.share.spend(values * bytesPerValue);
+  }
+
+  /** SECURITY: the daemon has one thread, and parses for all boxes. What comes faster than is fair waits. */
+  async takeTurn(bytes: number): Promise<void> {
+    const waitMs = this.spend(bytes);
+    if (waitMs > 0) await new Promise<void>((resolve) => this.#options.clock.after(waitMs, resolve));
   }
 }

@@ -1,6 +1,7 @@
 /** The gateway of ports/model-gateway.ts: knows the boxes, and gives each of their requests to a call or a socket. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { SharedRate } from "../../base/rate.ts";
 import type { ModelSpec } from "../../contract/model/api.ts";
 import type { GateBox } from "../../ports/gate.ts";
 import type { ModelGateway } from "../../ports/model-gateway.ts";
@@ -14,9 +15,14 @@ const nothing: ModelSpec = { provider: "", allow: [], aliases: {}, providers: []
 export class HostModelGateway implements ModelGateway {
   readonly #context: CallContext;
   readonly #boxes = new Map<string, BoxModels>();
+  readonly #rate: SharedRate;
+  readonly #held = { bytes: 0 };
 
   constructor(context: CallContext) {
     this.#context = context;
+    const { paceBytes, paceBurstBytes, paceAloneBytes, paceTogetherBytes } = context.limits;
+    const own = { perSecond: paceBytes, burst: paceBurstBytes };
+    this.#rate = new SharedRate({ own, alone: paceAloneBytes, together: paceTogetherBytes }, context.clock);
   }
 
   setBox(box: GateBox, spec: ModelSpec): void {
@@ -27,7 +33,7 @@ export class HostModelGateway implements ModelGateway {
     }
     // The same name, but another box: nothing of the old one may go on.
     this.drop(box.name);
-    this.#boxes.set(box.name, new BoxModels(box, spec, this.#context));
+    this.#boxes.set(box.name, this.#make(box, spec));
   }
 
   drop(box: string): void {
@@ -54,6 +60,11 @@ export class HostModelGateway implements ModelGateway {
 
   #find(box: GateBox): BoxModels {
     const known = this.#boxes.get(box.name);
-    return known?.box.incarnation === box.incarnation ? known : new BoxModels(box, nothing, this.#context);
+    return known?.box.incarnation === box.incarnation ? known : this.#make(box, nothing);
+  }
+
+  #make(box: GateBox, spec: ModelSpec): BoxModels {
+    const { listener, clock, limits } = this.#context;
+    return new BoxModels(box, spec, { listener, clock, limits, held: this.#held, share: this.#rate.open() });
   }
 }

@@ -5,6 +5,7 @@ import { createServer as createHttps } from "node:https";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { systemClock } from "../../host/clock.ts";
 import { waitFor } from "../../base/wait-for.ts";
 import { makeCertificate } from "../gate/certificates/certificate.ts";
 import type { ModelGatewayOptions } from "./index.ts";
@@ -374,6 +375,49 @@ describe("a program that", () => {
     await waitFor("the second request", () => world.provider.seen[1]);
     expect((await world.fixture.ask({ ...ask, body: body(9_000) })).status).toBe(413);
     expect(world.fixture.refused.map(({ code }) => code)).toEqual(["input.too_large", "input.too_large"]);
+  });
+
+  it("sends more values, or deeper ones, than any request has is told so before they are parsed", async () => {
+    await using world = await openWorld({ limits: { requestValues: 200, requestDepth: 10 } });
+    const body = (system: string) => `{"model":"m","max_tokens":9,"system":${system}}`;
+    expect((await world.fixture.ask({ ...ask, body: body(JSON.stringify("[{,".repeat(500))) })).status).toBe(
+      200,
+    );
+    for (const system of [`[${"0,".repeat(300)}0]`, "[".repeat(20) + "]".repeat(20)])
+      expect((await world.fixture.ask({ ...ask, body: body(system) })).status).toBe(413);
+    expect(world.provider.seen).toHaveLength(1);
+    expect(world.fixture.refused.map(({ code }) => code)).toEqual(["input.too_large", "input.too_large"]);
+  });
+
+  it("holds much together with others is refused, and what each always has is not", async () => {
+    await using world = await openWorld({
+      limits: { requestBytesTogether: 15_000, requestBytesAlways: 2_000 },
+    });
+    const body = (bytes: number) => ({ model: "m", max_tokens: 9, system: "x".repeat(bytes) });
+    world.provider.answer = () => undefined;
+    const held = world.fixture.open({ ...ask, body: body(14_000) });
+    held.catch(() => undefined);
+    await waitFor("the first request", () => world.provider.seen[0]);
+    expect((await world.fixture.ask({ ...ask, body: body(9_000), from: "birch" })).status).toBe(413);
+    const small = world.fixture.open({ ...ask, body: body(900), from: "birch" });
+    small.catch(() => undefined);
+    await waitFor("the small request", () => world.provider.seen[1]);
+  });
+
+  it("sends more than its share waits, and no other box does", async () => {
+    const pace = { paceBytes: 1, paceBurstBytes: 10_000, paceAloneBytes: 0, paceTogetherBytes: 0 };
+    const waiting: number[] = [];
+    const clock = { ...systemClock, after: (ms: number) => (waiting.push(ms), () => undefined) };
+    await using world = await openWorld({ limits: pace, clock });
+    const body = { model: "m", max_tokens: 9, system: "x".repeat(6_000) };
+    expect((await world.fixture.ask({ ...ask, body })).status).toBe(200);
+    const second = world.fixture.open({ ...ask, body });
+    second.catch(() => undefined);
+    await waitFor("the wait", () => waiting[0]);
+    expect(world.provider.seen).toHaveLength(1);
+    expect((await world.fixture.ask({ ...ask, body, from: "birch" })).status).toBe(200);
+    expect(waiting).toHaveLength(1);
+    expect(waiting[0]).toBeGreaterThan(1_000_000);
   });
 
   const unreadable: readonly [title: string, ask: Ask][] = [

@@ -4,6 +4,17 @@ export const modelLimits = {
   requestBytes: 64 * 2 ** 20,
   /** Requests of one box that are held at the same time, until their answers begin. */
   requestBytesPerBox: 256 * 2 ** 20,
+  /** The same for all boxes together; what a box always has is its own. */
+  requestBytesTogether: 256 * 2 ** 20,
+  requestBytesAlways: 8 * 2 ** 20,
+  /** What a request is made of, and how deep; a long conversation with many tools has some ten thousand. */
+  requestValues: 250_000,
+  requestDepth: 256,
+  /** How fast requests are parsed and judged, in bytes a second: what each box has, one that needs more, and several. */
+  paceBytes: 2 * 2 ** 20,
+  paceBurstBytes: 16 * 2 ** 20,
+  paceAloneBytes: 32 * 2 ** 20,
+  paceTogetherBytes: 16 * 2 ** 20,
   /** What is read of an answer at once: a document, or one line of a stream. Longer: it passes, its usage is unknown. */
   readBytes: 16 * 2 ** 20,
   /** An answer that is an error is held until it is whole. */

@@ -98,7 +98,10 @@ export class ModelCall {
         this.#models.hold(bytes);
       },
     });
-    const body = parseBody(raw, this.#request.headers["content-encoding"]);
+    await this.#models.takeTurn(raw.length);
+    if (this.#abort.signal.aborted) throw unavailable("the program has left");
+    const { document: body, values } = parseBody(raw, this.#request.headers["content-encoding"], limits);
+    this.#models.spendValues(values);
     const asking = { models: this.#models, language, path: target.path, body, bytes: raw.length };
     const { provider } = target;
     if (endpoint.kind === "count") {

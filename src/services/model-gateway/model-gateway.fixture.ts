@@ -45,6 +45,8 @@ export interface Ask {
   readonly method?: string;
   readonly headers?: Record<string, string | string[]>;
   readonly body?: unknown;
+  /** The box that asks; `amber` by default. */
+  readonly from?: string;
   /** Ends the request before it is answered. */
   readonly signal?: AbortSignal;
 }
@@ -108,7 +110,8 @@ export async function openGatewayFixture(
   });
   const server = createServer((request, response) => {
     request.pause();
-    gateway.serve(box, request, response);
+    const name = request.headers["x-test-box"];
+    gateway.serve(typeof name === "string" ? { ...box, name } : box, request, response);
   });
   server.on("upgrade", (request, socket, head) => gateway.upgrade(box, request, socket, head));
   const port = await listen(server);
@@ -125,7 +128,9 @@ export async function openGatewayFixture(
     keys: { TEST_KEY: realKey },
     open,
     ask: async (ask) => await readReply(await open(ask)),
-    setSpec: (more) => gateway.setBox(box, specFor(upstreamUrl, more)),
+    setSpec: (more) => {
+      for (const name of [box.name, "birch"]) gateway.setBox({ ...box, name }, specFor(upstreamUrl, more));
+    },
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]();
       await close(server);
@@ -135,7 +140,10 @@ export async function openGatewayFixture(
   return fixture;
 }
 
-function openRequest(port: number, { path, method, headers, body, signal }: Ask): Promise<IncomingMessage> {
+function openRequest(
+  port: number,
+  { path, method, headers, body, from, signal }: Ask,
+): Promise<IncomingMessage> {
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const request = httpRequest(
@@ -144,7 +152,11 @@ function openRequest(port: number, { path, method, headers, body, signal }: Ask)
         port,
         path,
         method: method ?? (text === undefined ? "GET" : "POST"),
-        headers: { authorization: `Bearer ${placeholderKey}`, ...headers },
+        headers: {
+          authorization: `Bearer ${placeholderKey}`,
+          ...omitUndefined({ "x-test-box": from }),
+          ...headers,
+        },
         agent: false,
         ...omitUndefined({ signal }),
       },

@@ -17,6 +17,7 @@ import {
   readKey,
   takePlaceholder,
 } from "./credentials.ts";
+import { checkShape } from "./body-shape.ts";
 import { type JsonObject, isObject, parseJson } from "./json.ts";
 import type { Learned } from "./language.ts";
 import { MeteredRequest, NotAdmitted } from "./metered-request.ts";
@@ -154,11 +155,12 @@ export class ModelSocket {
   #ask(data: Buffer, isBinary: boolean): void {
     if (isBinary || this.#waiting.length >= this.#context.limits.socketQueue || !this.#hold(data.length))
       return this.#close(policyViolation);
+    this.#pause(data.length);
     this.#handle(data);
   }
 
   #handle(data: Buffer): void {
-    const frame = parseJson(data.toString());
+    const frame = this.#parse(data);
     const type = isObject(frame) ? frame["type"] : undefined;
     if (typeof type === "string" && signals.has(type)) {
       this.#release(data.length);
@@ -171,6 +173,27 @@ export class ModelSocket {
       return this.#tell(new AgentBoxError("model.bad_request", "The frame is no response.create."));
     this.#isBusy = true;
     void this.#create(frame, data.length).catch((error: unknown) => this.#tell(error));
+  }
+
+  /** Undefined when it is no JSON, or larger than any request. */
+  #parse(data: Buffer): unknown {
+    try {
+      this.#models.spendValues(checkShape(data, this.#context.limits));
+    } catch {
+      return undefined;
+    }
+    return parseJson(data.toString());
+  }
+
+  /** SECURITY: nothing more is read until this box's share of the daemon's time is there again. */
+  #pause(bytes: number): void {
+    const waitMs = this.#models.spend(bytes);
+    const client = this.#client;
+    if (waitMs === 0 || client === undefined || client.isPaused) return;
+    client.pause();
+    this.#context.clock.after(waitMs, () => {
+      if (client.readyState === WebSocket.OPEN) client.resume();
+    });
   }
 
   async #create({ type, ...body }: JsonObject, bytes: number): Promise<void> {

@@ -1,7 +1,9 @@
 /** Reads a request's body whole, within the limits, and as one JSON object. */
 import type { IncomingMessage } from "node:http";
 import { AgentBoxError } from "../../base/errors.ts";
+import { checkShape } from "./body-shape.ts";
 import { type JsonObject, isObject, parseJson } from "./json.ts";
+import type { ModelLimits } from "./limits.ts";
 
 export interface HeldBody {
   /** Counts bytes in; throws when there are too many of them at once. */
@@ -32,15 +34,22 @@ export function readBody(request: IncomingMessage, { hold, maxBytes }: HeldBody)
   });
 }
 
-export function parseBody(body: Buffer, encoding: string | undefined): JsonObject {
+export interface ParsedBody {
+  readonly document: JsonObject;
+  /** How many values it is made of. */
+  readonly values: number;
+}
+
+export function parseBody(body: Buffer, encoding: string | undefined, limits: ModelLimits): ParsedBody {
   if (encoding !== undefined && encoding !== "identity") {
     throw new AgentBoxError("model.bad_request", "The request is packed, so it cannot be read.", {
       hint: "Send it without content-encoding.",
     });
   }
+  const values = checkShape(body, limits);
   const document = parseJson(body.toString());
   if (!isObject(document)) throw new AgentBoxError("model.bad_request", "The request is no JSON object.");
-  return document;
+  return { document, values };
 }
 
 const tooLarge = (maxBytes: number): AgentBoxError =>

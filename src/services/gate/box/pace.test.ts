@@ -6,9 +6,9 @@ import { connect as connectHttp2 } from "node:http2";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { waitFor } from "../../base/wait-for.ts";
-import { systemClock } from "../../host/clock.ts";
-import { type GateFixture, httpServer, openGateFixture, rule, startTls } from "./fixtures/gate.fixture.ts";
+import { waitFor } from "../../../base/wait-for.ts";
+import { systemClock } from "../../../host/clock.ts";
+import { type GateFixture, httpServer, openGateFixture, rule, startTls } from "../fixtures/gate.fixture.ts";
 
 const proxied = (host: string): string => `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
 const viaProxy = { via: "proxy", program: "flood" } as const;
