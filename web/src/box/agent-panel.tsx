@@ -16,7 +16,8 @@ const longTask = 600;
 
 export function AgentPanel({ box }: { box: Box }) {
   const { run, name, spec } = box;
-  const canWork = useMayOn(name, "work") && useMay("work");
+  const isWorker = useMayOn(name, "work");
+  const canWork = useMay("work") && isWorker;
   if (!run)
     return (
       <Panel title="Agent" className="box-agent">

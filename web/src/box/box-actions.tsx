@@ -84,7 +84,8 @@ export function RemoveButton({ box }: { box: Pick<Box, "name" | "state"> }) {
 
 export function BoxActions({ box }: { box: Box }) {
   const { name, state, run } = box;
-  const canWork = useMayOn(name, "work") && useMay("work");
+  const isWorker = useMayOn(name, "work");
+  const canWork = useMay("work") && isWorker;
   const isOwn = useMayOn(name, "own");
   const canShare = useMay("approve") && isOwn;
   const [isSharing, setSharing] = useState(false);

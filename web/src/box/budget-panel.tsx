@@ -17,7 +17,8 @@ import { parseRaise } from "./raise.ts";
 export function BudgetPanel({ name }: { name: string }) {
   const { data, error } = useQuery(budgetQuery(name));
   const [raised, setRaised] = useState<BudgetScope>();
-  const mayRaise = useMayOn(name, "own") && useMay("approve");
+  const isOwn = useMayOn(name, "own");
+  const mayRaise = useMay("approve") && isOwn;
   return (
     <Panel title="Budget">
       {error ? <ErrorNote error={error} /> : null}

@@ -40,7 +40,8 @@ function Network({ box }: { box: Box }) {
   const { name, projectDir } = box;
   const [allowing, setAllowing] = useState<Target>();
   const [asked, setAsked] = useState<Asked>();
-  const mayAllow = useMayOn(name, "own") && useMay("approve");
+  const isOwn = useMayOn(name, "own");
+  const mayAllow = useMay("approve") && isOwn;
   const questions = (useQuery(approvalsQuery).data ?? []).filter((one) => one.box === name);
   const isRead = useReading(questions);
   const actions = {

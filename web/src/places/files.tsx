@@ -21,7 +21,8 @@ export function FilesPage() {
   const box = useBoxName();
   const { file, dir = dirOf(file ?? "") } = useSearch({ strict: false });
   const phase = useBox(box).data?.box.state.phase;
-  const mayWrite = useMay("work") && useMayOn(box, "work");
+  const isWorker = useMayOn(box, "work");
+  const mayWrite = useMay("work") && isWorker;
   const isRunning = phase === "running";
   const { data, error } = useQuery({
     queryKey: ["places", box, "tree", dir],

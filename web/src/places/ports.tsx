@@ -15,7 +15,8 @@ const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
 
 /** What listens in the box, and the way to see it. */
 export function Ports({ box }: { box: string }) {
-  const mayOpen = useMay("work") && useMayOn(box, "work");
+  const isWorker = useMayOn(box, "work");
+  const mayOpen = useMay("work") && isWorker;
   const { data, error } = useQuery({
     queryKey: ["places", box, "ports"],
     queryFn: () => client.listPorts(box),
