@@ -43,7 +43,8 @@ const scripted: AgentEntry = {
   traps: [],
 };
 
-const open = (options: { bootId?: string } = {}) => openTestCore(host, { ...options, agents: { scripted } });
+const open = (options: { bootId?: string } = {}) =>
+  openTestCore(host, { ...options, agents: { scripted }, hostVariable: () => "a-key" });
 
 beforeEach(async () => {
   launches = [];

@@ -99,7 +99,8 @@ describe("a form that is wrong", () => {
   });
 
   it("says what must be installed first", async () => {
-    const { problems, summary } = await checkManifest(core, {
+    await using keyed = await openTestCore(host, { hostVariable: () => "a-key" });
+    const { problems, summary } = await checkManifest(keyed, {
       flags: { ...memory, agent: { name: "claude" } },
     });
     expect(problems.map(({ code }) => code)).toEqual(["tool.not_installed"]);

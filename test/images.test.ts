@@ -24,6 +24,7 @@ const keyOf = ({ base, packages, manifest }: ImageRecipe) => JSON.stringify([bas
 
 /** Builds nothing, and remembers everything. */
 const memoryImages: Images = {
+  requireEngine: async () => undefined,
   find: async (recipe) => built.find((entry) => keyOf(entry.recipe) === keyOf(recipe))?.image,
   async build(recipe) {
     const present = await memoryImages.find(recipe);

@@ -6,6 +6,8 @@ export interface ErrorDetails {
   hint?: string | undefined;
   /** Values for programs; never a secret. */
   facts?: Record<string, unknown> | undefined;
+  /** Every reason of a refusal that has several; this error repeats the first. */
+  problems?: readonly ErrorBody[] | undefined;
   cause?: unknown;
 }
 
@@ -15,6 +17,8 @@ export interface ErrorBody {
   message: string;
   hint?: string | undefined;
   facts?: Record<string, unknown> | undefined;
+  /** All reasons of a refused plan, the one above included. */
+  problems?: ErrorBody[] | undefined;
 }
 
 /** The one error class: a code from the table, one sentence, one hint. */
@@ -23,12 +27,14 @@ export class AgentBoxError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly facts: Record<string, unknown> | undefined;
+  readonly problems: readonly ErrorBody[] | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.hint = details.hint;
     this.facts = details.facts;
+    this.problems = details.problems;
   }
 
   get status(): number {
@@ -47,15 +53,16 @@ export class AgentBoxError extends Error {
     return {
       code: this.code,
       message: this.message,
-      ...omitUndefined({ hint: this.hint, facts: this.facts }),
+      ...omitUndefined({ hint: this.hint, facts: this.facts, problems: this.problems && [...this.problems] }),
     };
   }
 
   static fromBody(body: unknown): AgentBoxError {
-    const { code, message, hint, facts } = (body ?? {}) as Partial<ErrorBody>;
+    const { code, message, hint, facts, problems } = (body ?? {}) as Partial<ErrorBody>;
     return new AgentBoxError(isErrorCode(code) ? code : "internal.unexpected", message ?? "No details.", {
       hint,
       facts,
+      problems,
     });
   }
 }

@@ -136,6 +136,11 @@ export interface CorePorts {
   readonly report: (facts: Record<string, unknown>, message: string) => void;
 }
 
+/** A core of which only some ports are used; a whole `Core` is one. */
+export interface CoreWith<K extends keyof CorePorts> {
+  readonly ports: Pick<CorePorts, K>;
+}
+
 /** A box this process talks to. */
 export interface LiveBox {
   readonly link: BoxLink;

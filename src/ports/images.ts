@@ -61,6 +61,8 @@ export interface BuildOptions {
 }
 
 export interface Images {
+  /** Fails with runtime.absent or runtime.broken where there is no engine that could build. */
+  requireEngine(): Promise<void>;
   /** The image of exactly this recipe, when it is built and the engine has it. */
   find(recipe: ImageRecipe): Promise<ImageInfo | undefined>;
   /** Fails with image.invalid, image.not_found or image.build_failed. `isNew` is false when nothing had to be done. */

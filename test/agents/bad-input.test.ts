@@ -3,13 +3,14 @@ import { appendFileSync, chmodSync, readFileSync, readdirSync, writeFileSync } f
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import { eventsOf, fileOf, onAgents, watch } from "../support/agents.ts";
+import { eventsOf, onAgents, watch } from "../support/agents.ts";
 import type { TestDaemon } from "../support/daemon.ts";
 
 interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly hint?: string;
+  readonly problems?: readonly Refusal[];
 }
 
 /** The error of a command with --json, which is the last line of stderr. */
@@ -79,24 +80,78 @@ onAgents("bad input", { fixtures: ["notebot"] }, (ground) => {
     expect(run.ended, run.stdout + run.stderr).toMatchObject({ verdict: "done" });
   });
 
-  it("a key that is not there: the agent is told, and the log says so", async () => {
+  it("a key that is not there, before a box is made", async () => {
     const { daemon } = ground;
     const cwd = await ground.project();
     const config = join(daemon.home, "config.toml");
     const before = readFileSync(config, "utf8");
     writeFileSync(config, before.replaceAll("TEST_MODEL_KEY", "NO_SUCH_KEY"));
     try {
-      const run = await watch(daemon, ["run", "notebot", "--name", "keyless", ...task], { cwd });
-      expect(run.code).not.toBe(0);
-      expect(JSON.stringify(run.events)).toContain("model.no_key");
+      const refused = await errorOf(daemon, ["run", "notebot", "--name", "keyless", ...task], cwd);
+      expect(refused).toMatchObject({
+        code: "model.no_key",
+        hint: expect.stringContaining("agentbox vault set"),
+      });
+      expect(refused.problems).toMatchObject([{ code: "model.no_key" }]);
+      expect(await daemon.client.listBoxes()).not.toContainEqual(
+        expect.objectContaining({ name: "keyless" }),
+      );
+      expect(await eventsOf(daemon, "keyless", "box.created")).toEqual([]);
+    } finally {
+      writeFileSync(config, before);
+    }
+  });
+
+  it("a key that is gone when the agent asks: the agent is told, and the log says so", async () => {
+    const { daemon } = ground;
+    const cwd = await ground.project();
+    const config = join(daemon.home, "config.toml");
+    const before = readFileSync(config, "utf8");
+    await daemon.client.addSecret({
+      name: "passing",
+      kind: "text",
+      source: { kind: "stored" },
+      value: Buffer.from("key").toString("base64"),
+    });
+    writeFileSync(config, before.replaceAll(/^key_env = .*$/gm, 'key = "vault:passing"'));
+    try {
+      await daemon.client.createBox({
+        name: "keyless",
+        projectDir: cwd,
+        flags: { agent: { name: "notebot" } },
+        run: { mode: "headless", task: "Write the file." },
+        start: false,
+      });
+      await daemon.client.removeSecret({ name: "passing" });
+      await daemon.client.startBox("keyless");
       const [refused] = await waitFor("the refusal is recorded", async () => {
         const found = await eventsOf(daemon, "keyless", "model.refused");
         return found.length > 0 && found;
       });
       expect(refused?.data).toMatchObject({ code: "model.no_key" });
-      expect(await fileOf(daemon, "keyless", "note.txt")).toBeUndefined();
+      const verdict = await waitFor("the agent is judged", async () => {
+        const { box } = await daemon.client.getBox("keyless");
+        return box.run?.verdict;
+      });
+      expect(verdict).not.toBe("done");
+      expect(JSON.stringify(await eventsOf(daemon, "keyless", "agent.event"))).toContain("model.no_key");
     } finally {
       writeFileSync(config, before);
     }
+  });
+
+  it("a racer that does not exist: nobody starts", async () => {
+    const { daemon } = ground;
+    const cwd = await ground.project();
+    const before = (await daemon.client.listBoxes()).map(({ name }) => name);
+    const race = (agents: string) => ["race", "Write the file.", "--agents", agents, "--name", "heat"];
+    const refused = await errorOf(daemon, race("notebot,cluade"), cwd);
+    expect(JSON.stringify(refused.problems)).toContain("cluade");
+    expect(JSON.stringify(refused.problems)).not.toContain("notebot");
+    const task = await errorOf(daemon, race("notebot,shell"), cwd);
+    expect(task.problems).toMatchObject([{ code: "input.invalid" }]);
+    expect((await daemon.client.listBoxes()).map(({ name }) => name)).toEqual(before);
+    const { events } = await daemon.client.listEvents({ type: "box.created", limit: 100 });
+    expect(JSON.stringify(events)).not.toContain("heat");
   });
 });

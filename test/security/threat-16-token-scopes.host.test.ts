@@ -55,6 +55,13 @@ const tokens = Buffer.from(
 /** What says no to somebody who may only ask: the route, the table, a directory that is not listed, a request without a yes. */
 const noes = ["access.forbidden", "workspace.source_invalid", "trust.required"];
 
+/** A refused plan names every problem, and what this host lacks stands before a missing yes. */
+function codesOf(text: string, code: string | undefined): readonly string[] {
+  if (code === undefined) return [];
+  const { error } = JSON.parse(text) as { error?: { problems?: readonly { code: string }[] } };
+  return [code, ...(error?.problems ?? []).map((problem) => problem.code)];
+}
+
 function ask({ where, headers }: Visitor, name: RouteName, body: unknown): Promise<Outcome> {
   const route = routeTable[name];
   const path = route.path
@@ -76,7 +83,7 @@ function ask({ where, headers }: Visitor, name: RouteName, body: unknown): Promi
       answer.on("data", (chunk: Buffer) => (text += chunk.toString()));
       answer.on("end", () => {
         const code = /"error":\{"code":"([a-z_.]+)"/.exec(text)?.[1];
-        const isRefused = code !== undefined && noes.includes(code);
+        const isRefused = codesOf(text, code).some((one) => noes.includes(one));
         resolve({ status: answer.statusCode ?? 0, text, code, isRefused });
       });
     });

@@ -114,6 +114,7 @@ const noEngine = async (): Promise<never> => {
 
 /** A host without a container engine. */
 const noImages: Images = {
+  requireEngine: noEngine,
   find: noEngine,
   build: noEngine,
   resolve: noEngine,
@@ -168,6 +169,8 @@ export async function openTestCore(
     vault?: Vault;
     connections?: Connections;
     forges?: Forges;
+    /** Variables of the host, such as keys of models; none without it. */
+    hostVariable?: (name: string) => string | undefined;
     /** More runtimes beside the memory one, by name. */
     runtimes?: Readonly<Record<string, RuntimeModule>>;
   } = {},
@@ -202,7 +205,7 @@ export async function openTestCore(
       connections: options.connections ?? noConnections,
       sshKeys: noSshKeys,
       forges: options.forges ?? noForges,
-      modelKeys: new ModelKeys(() => undefined),
+      modelKeys: new ModelKeys(options.hostVariable ?? (() => undefined)),
       toolStore: options.toolStore ?? emptyToolStore,
       serverStore: options.serverStore ?? emptyToolStore,
       images: options.images ?? noImages,

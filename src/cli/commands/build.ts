@@ -5,18 +5,17 @@ import { printable } from "../../base/printable.ts";
 import type { ImageInfo } from "../../contract/image.ts";
 import { buildWithProgress } from "../new-box/build-image.ts";
 import type { RunCommand } from "../command.ts";
-import { imageRequest, withInstall } from "../new-box/create-box.ts";
+import { imageRequest } from "../new-box/create-box.ts";
 import type { Style } from "../render/style.ts";
-import { withTrust } from "../new-box/trust-question.ts";
+import { solvingProblems } from "../new-box/solve-problems.ts";
 
 /** Builds the image that boxes of this project's manifest are made from. */
 export const run: RunCommand = async (context) => {
   const { args, screen, cwd } = context;
   const client = await context.connect();
   const request = { ...(await imageRequest(context)), isFresh: args.isSet("no-cache") };
-  const project = request.manifest && { projectDir: request.projectDir!, manifest: request.manifest };
-  const built = await withTrust(context, client, project, () =>
-    withInstall(context, client, request, () => buildWithProgress(context, client, request)),
+  const built = await solvingProblems(context, client, request, () =>
+    buildWithProgress(context, client, request),
   );
   const file = args.text("sbom");
   if (file !== undefined) {

@@ -3,9 +3,10 @@ import { formatDuration } from "../../base/duration.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
+import { isRemediable, refusalOf } from "../../contract/plan.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { createBox } from "../new-box/create-box.ts";
+import { boxInput, createBox, planProblems, planSound } from "../new-box/create-box.ts";
 import { withProgress } from "../render/progress.ts";
 import { renderTable } from "../render/table.ts";
 import { renderCost } from "../render/verdict.ts";
@@ -52,24 +53,46 @@ async function start(context: CommandContext, client: Client, task: string): Pro
       },
     );
   }
+  await requireRunners(context, client, { agents, task });
   const stem = args.text("name") ?? "race";
   const taken = new Set((await client.listBoxes()).map(({ name }) => name));
   let heat = 1;
   while ([...taken].some((name) => name.startsWith(`${stem}-${heat}-`))) heat += 1;
   const boxes: Box[] = [];
-  // One after the other: the first may have to install its agent, and asks about trust for all.
   for (const { agent, index } of runners) {
     const name = `${stem}-${heat}-${agent}${count > 1 ? `-${index + 1}` : ""}`;
-    const created = await createBox(context, client, {
-      start: true,
-      agent,
-      name,
-      run: { mode: "headless", task },
-    });
+    const created = await createBox(context, client, { ...racing(task), agent, name });
     boxes.push(created.box);
   }
   return boxes;
 }
+
+/**
+ * Nobody starts unless all can: the plans of all are asked for first, and all their problems are told. What can be solved
+ * on the way is solved before the first box is made.
+ */
+async function requireRunners(
+  context: CommandContext,
+  client: Client,
+  { agents, task }: { readonly agents: readonly string[]; readonly task: string },
+): Promise<void> {
+  const inputs = await Promise.all(
+    [...new Set(agents)].map((agent) => boxInput(context, { ...racing(task), agent })),
+  );
+  // `--name` is the beginning of every name, and not one of them.
+  const planned = await Promise.all(
+    inputs.map(async ({ name: _name, ...input }) => ({ input, problems: await planProblems(client, input) })),
+  );
+  const lasting = planned.flatMap(({ problems }) => problems.filter((problem) => !isRemediable(problem)));
+  if (lasting.length > 0) throw refusalOf(withoutRepeats(lasting));
+  // One after the other: a person is asked about trust once, for all.
+  for (const { input, problems } of planned) if (problems.length > 0) await planSound(context, client, input);
+}
+
+const racing = (task: string) => ({ start: true, run: { mode: "headless" as const, task } });
+
+const withoutRepeats = (problems: readonly AgentBoxError[]): AgentBoxError[] =>
+  problems.filter(({ message }, index) => problems.findIndex((other) => other.message === message) === index);
 
 async function ended(client: Client, { name, incarnation }: Box): Promise<void> {
   const isOver = async (): Promise<boolean> => (await client.getBox(name)).box.run?.verdict !== undefined;

@@ -4,10 +4,9 @@ import { type Client, preloadStreams } from "../../client/index.ts";
 import type { AfterMain, CreatedBox } from "../../contract/api/schemas.ts";
 import type { Arguments } from "../line/arguments.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { createBox } from "../new-box/create-box.ts";
+import { createBox, plannedExec } from "../new-box/create-box.ts";
 import { exitCodeOf, showError } from "../render/error.ts";
 import { showKept, showLeft, showWarnings } from "../render/notes.ts";
-import { findCommandOf } from "../new-box/command-of.ts";
 import { attachSession } from "../terminal/attach-session.ts";
 import { findResumable, isEphemeral, runTask } from "./run-agent.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
@@ -72,7 +71,7 @@ async function interact(context: CommandContext, client: Client): Promise<number
   const created = await createBox(context, client, {
     start: true,
     ephemeral: isEphemeral(context.args),
-    isAttended: true,
+    attended: true,
     main: { terminal: true, ...screen.size },
     run: { mode: "interactive", ...screen.size },
   });
@@ -127,22 +126,16 @@ async function execute(context: CommandContext, client: Client): Promise<number>
   const created = await createBox(context, client, {
     start: true,
     ephemeral: isEphemeral(args),
+    exec: true,
     meanwhile: preloadStreams,
   });
-  const { name, spec } = created.box;
+  const { name } = created.box;
   notes(context, created);
-  const command = await findCommandOf(spec.agent, context.loadCatalogue);
-  if (command === undefined) {
-    await client.removeBox(name, { force: true });
-    throw new AgentBoxError("input.invalid", `The agent "${spec.agent.name}" needs a task or a terminal.`, {
-      hint: `Say what to do with --task "…", or run it at a terminal.`,
-    });
-  }
-  const { argv, env } = command;
+  const { argv, env } = plannedExec(created);
   const afterMain = fateOf(args);
   const { exit, isKept } = await runCommand(client, name, screen, {
-    argv: [...argv],
-    env: { ...env },
+    argv,
+    env,
     afterMain,
     wantsTerminal: screen.isInteractive,
     wantsInput: !args.isSet("no-stdin"),

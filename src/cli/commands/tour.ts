@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
 import { sampleProject } from "../../contract/demo.ts";
+import type { CreatedBox } from "../../contract/api/schemas.ts";
 import { capture } from "../boxes/capture.ts";
-import { commandOf } from "../new-box/command-of.ts";
+import { plannedExec } from "../new-box/create-box.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { pathKind } from "../../host/files.ts";
 import { withProgress } from "../render/progress.ts";
@@ -22,19 +23,26 @@ export const run: RunCommand = async (context) => {
   const runtime = context.args.text("runtime");
   title(context, "A box is made on a sample repository");
   const started = performance.now();
-  const { box } = await withProgress(context.screen, "Making the box", () =>
+  const isColoured = context.screen.style.dim("") !== "";
+  const words = ["--home", context.env.userHome, ...(isColoured ? ["--color"] : [])];
+  const created = await withProgress(context.screen, "Making the box", () =>
     client.createBox({
       projectDir: sample.dir,
-      flags: { agent: { name: "demo" }, ...(runtime === undefined ? {} : { runtime: { name: runtime } }) },
+      flags: {
+        agent: { name: "demo", args: words },
+        ...(runtime === undefined ? {} : { runtime: { name: runtime } }),
+      },
+      exec: true,
     }),
   );
+  const { box } = created;
   const tookMs = Math.round(performance.now() - started);
   const { dim } = context.screen.style;
   context.screen.print(
     `  ${box.name}  ${dim(`${box.spec.runtime}, private ${box.spec.workspace.mode}, up in ${tookMs} ms`)}`,
   );
   try {
-    return await show(context, client, sample, box.name);
+    return await show(context, client, sample, created);
   } finally {
     await client.removeBox(box.name, { force: true }).catch(() => undefined);
   }
@@ -46,17 +54,10 @@ function title({ screen }: CommandContext, text: string): void {
 }
 
 /** The agent's own words, set off from ours. */
-async function watchAgent(
-  { screen, env, loadCatalogue }: CommandContext,
-  client: Client,
-  box: string,
-): Promise<number> {
-  const { agents } = await loadCatalogue();
+async function watchAgent({ screen }: CommandContext, client: Client, created: CreatedBox): Promise<number> {
   const { dim } = screen.style;
-  const isColoured = dim("") !== "";
-  const words = ["--home", env.userHome, ...(isColoured ? ["--color"] : [])];
-  const stream = await client.exec(box, {
-    argv: [...commandOf(agents["demo"]!, words).argv],
+  const stream = await client.exec(created.box.name, {
+    ...plannedExec(created),
     stdin: false,
     timeoutMs: 60_000,
   });
@@ -77,14 +78,15 @@ async function show(
   context: CommandContext,
   client: Client,
   sample: SampleRepository,
-  box: string,
+  created: CreatedBox,
 ): Promise<number> {
+  const box = created.box.name;
   const { screen, env } = context;
   const { bold, dim, green, red } = screen.style;
   const before = await sample.fingerprint();
 
   title(context, "The demo agent goes to work in it");
-  const agentCode = await watchAgent(context, client, box);
+  const agentCode = await watchAgent(context, client, created);
 
   title(context, "What it changed, as the box tells it");
   const diff = await capture(client, box, { argv: ["git", "--no-pager", "diff", "--no-color", "HEAD~1"] });

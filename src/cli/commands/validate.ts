@@ -1,26 +1,43 @@
 import { resolve } from "node:path";
 import { printable } from "../../base/printable.ts";
 import type { Finding } from "../../manifest/index.ts";
-import type { RunCommand } from "../command.ts";
-import { getManifest } from "../new-box/find-manifest.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
+import { hostVariables } from "../new-box/create-box.ts";
+import { type FoundManifest, getManifest } from "../new-box/find-manifest.ts";
 import { readProjectLayers } from "../new-box/project-layers.ts";
+import { renderPlan } from "../render/plan.ts";
 import type { Style } from "../render/style.ts";
 import { plural } from "../render/table.ts";
 
+/** The exit code is about the file alone: what this host lacks is told with the plan, and is no fault of the manifest. */
 export const run: RunCommand = async (context) => {
   const { args, screen, cwd, env } = context;
   const named = args.positionals[0];
   const manifest = await getManifest(cwd, env, named === undefined ? undefined : resolve(cwd, named));
   const { findings } = await readProjectLayers(context, manifest);
   const errors = findings.filter((finding) => finding.severity === "error").length;
-  if (screen.isJson) screen.printJson({ file: manifest.file, isValid: errors === 0, findings });
+  // A file that breaks a rule plans nothing, so nobody needs to be asked.
+  const plan = errors === 0 ? await planOf(context, manifest) : undefined;
+  if (screen.isJson) screen.printJson({ file: manifest.file, isValid: errors === 0, findings, ...plan });
   else {
     for (const finding of findings)
       screen.print(renderFinding(printable(manifest.file), finding, screen.style));
     screen.print(verdict(printable(manifest.file), errors, findings.length - errors, screen.style));
+    if (plan !== undefined) screen.print(renderPlan({ warnings: [], ...plan }, screen.style));
   }
   return errors === 0 ? 0 : 1;
 };
+
+/** The plan that a box of this file would have on this host now. */
+async function planOf(context: CommandContext, { file, text, dir }: FoundManifest) {
+  const client = await context.connect();
+  const { summary, trust, problems } = await client.checkManifest({
+    projectDir: dir,
+    manifest: { file, text },
+    variables: await hostVariables(context, text),
+  });
+  return { summary, trust, problems };
+}
 
 export function renderFinding(file: string, finding: Finding, style: Style): string {
   const { code, severity, line, column, message, hint } = finding;

@@ -1,28 +1,23 @@
 import { readFile } from "node:fs/promises";
-import { isAgentBoxError } from "../../base/errors.ts";
+import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
-import type { RouteBodyInput } from "../../contract/api/routes.ts";
 import type { CreateBoxInput, CreatedBox } from "../../contract/api/schemas.ts";
+import { refusalOf } from "../../contract/plan.ts";
 import { readHostVariable } from "../../host/env.ts";
 import { homePaths } from "../../host/home.ts";
-import { asksByDefault } from "./asks-by-default.ts";
 import type { CommandContext } from "../command.ts";
-import { buildWithProgress } from "./build-image.ts";
 import { findManifest } from "./find-manifest.ts";
-import { installMissing } from "./install-agent.ts";
 import { withProgress } from "../render/progress.ts";
 import { typedValues } from "./set-flag.ts";
-import { withTrust } from "./trust-question.ts";
+import { type ImageRequest, solvingProblems } from "./solve-problems.ts";
 
 const readConfig = (file: string): Promise<string | undefined> =>
   readFile(file, "utf8").catch(() => undefined);
 
 const keyVariables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
-interface Making extends Pick<CreateBoxInput, "main" | "run" | "start" | "ephemeral"> {
-  /** Somebody sits in front of the agent and can be asked about hosts that no rule names. */
-  readonly isAttended?: boolean;
+interface Making extends Pick<CreateBoxInput, "main" | "run" | "exec" | "attended" | "start" | "ephemeral"> {
   /** In the place of what was typed. */
   readonly agent?: string;
   readonly name?: string;
@@ -30,78 +25,87 @@ interface Making extends Pick<CreateBoxInput, "main" | "run" | "start" | "epheme
   readonly meanwhile?: () => void;
 }
 
-/** Makes a box from flags and the manifest that is found; asks the person when the manifest asks for more. */
-export async function createBox(
-  context: CommandContext,
-  client: Client,
-  { isAttended = false, agent, name: chosen, meanwhile, ...more }: Making,
-): Promise<CreatedBox> {
-  const { args, cwd, env, screen } = context;
+/** What a command asks for, from flags and the manifest that is found. */
+export async function boxInput(
+  { args, cwd, env, command }: CommandContext,
+  { agent, name: chosen, meanwhile: _meanwhile, ...more }: Making,
+): Promise<CreateBoxInput> {
   const found = await findManifest(cwd, env);
   const name = chosen ?? args.text("name");
   const trust = args.text("trust");
-  const typed = (await typedValues(args, cwd, context.command.flags)) ?? {};
-  const flags = agent === undefined ? typed : { ...typed, agent: { ...typed.agent, name: agent } };
-  const asks =
-    isAttended &&
-    flags.network?.default === undefined &&
-    !args.isSet("learn") &&
-    (await asksByDefault(found?.text, homePaths(env.agentboxHome).config));
-  const project = found && { projectDir: found.dir, manifest: { file: found.file, text: found.text } };
-  const input: CreateBoxInput = {
+  const typed = (await typedValues(args, cwd, command.flags)) ?? {};
+  return {
     ...more,
     projectDir: found?.dir ?? cwd,
-    flags: asks ? { ...flags, network: { ...flags.network, default: "ask" } } : flags,
-    ...project,
-    variables: variablesFor([found?.text, await readConfig(homePaths(env.agentboxHome).config)]),
+    flags: agent === undefined ? typed : { ...typed, agent: { ...typed.agent, name: agent } },
+    ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
+    variables: await hostVariables({ env }, found?.text),
     ...omitUndefined({ name, trust }),
   };
-  const make = () =>
-    withProgress(screen, "Making the box", () => {
-      const making = client.createBox(input);
-      meanwhile?.();
-      return making;
-    });
-  return withTrust(context, client, project, () => withInstall(context, client, imageRequestOf(input), make));
 }
 
-type ImageRequest = RouteBodyInput<"buildImage">;
+/** Makes a box from flags and the manifest that is found; solves what can be solved on the way. */
+export async function createBox(
+  context: CommandContext,
+  client: Client,
+  making: Making,
+): Promise<CreatedBox> {
+  const input = await boxInput(context, making);
+  const make = () =>
+    withProgress(context.screen, "Making the box", () => {
+      const made = client.createBox(input);
+      making.meanwhile?.();
+      return made;
+    });
+  return solvingProblems(context, client, imageRequestOf(input), make);
+}
 
-/** What the image of a box is made from is part of what the box is made from. */
-const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput): ImageRequest =>
-  omitUndefined({ projectDir, manifest, flags, trust });
-
-/** The same from flags and the manifest that is found, without a box. */
-export async function imageRequest({ args, command, cwd, env }: CommandContext): Promise<ImageRequest> {
-  const found = await findManifest(cwd, env);
-  const flags = await typedValues(args, cwd, command.flags);
-  const trust = args.text("trust");
-  return imageRequestOf({
-    projectDir: found?.dir ?? cwd,
-    ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
-    ...omitUndefined({ flags, trust }),
+/** Solves what can be solved before anything is made; throws the problems that remain. */
+export async function planSound(
+  context: CommandContext,
+  client: Client,
+  input: CreateBoxInput,
+): Promise<void> {
+  await solvingProblems(context, client, imageRequestOf(input), async () => {
+    const problems = await planProblems(client, input);
+    if (problems.length > 0) throw refusalOf(problems);
   });
 }
 
-/** An agent that is missing is installed and an image that is missing is built, once each, unless nobody wants that. */
-export async function withInstall<T>(
-  context: CommandContext,
+/** Everything that the plan of such a box would be refused for. */
+export async function planProblems(
   client: Client,
-  image: ImageRequest,
-  attempt: () => Promise<T>,
-  done: readonly string[] = [],
-): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    const isMissing =
-      isAgentBoxError(error) && (error.code === "tool.not_installed" || error.code === "image.not_built");
-    if (!isMissing || done.includes(error.code) || context.args.isSet("no-install")) throw error;
-    if (error.code === "tool.not_installed") await installMissing(context, client, error);
-    else await buildWithProgress(context, client, image);
-    return withInstall(context, client, image, attempt, [...done, error.code]);
-  }
+  { start: _start, ephemeral: _ephemeral, ...input }: CreateBoxInput,
+): Promise<AgentBoxError[]> {
+  const { findings, problems } = await client.checkManifest(input);
+  const wrong = findings
+    .filter(({ severity }) => severity === "error")
+    .map(({ file, line, column, code, message, hint }) => {
+      const place = file === undefined ? "" : `${file}:${line}:${column}: `;
+      return new AgentBoxError("manifest.invalid", `${place}${code} ${message}`, { hint });
+    });
+  return [...wrong, ...problems.map((problem) => AgentBoxError.fromBody(problem))];
 }
+
+/** The command that a box was planned to run by its caller. */
+export function plannedExec({ box, command }: CreatedBox): { argv: string[]; env: Record<string, string> } {
+  if (command.kind === "exec") return command;
+  throw new TypeError(`the box ${box.name} was not planned to run a command`);
+}
+
+const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput): ImageRequest =>
+  omitUndefined({ projectDir, manifest, flags, trust });
+
+/** What the image of such a box is made from. */
+export const imageRequest = async (context: CommandContext): Promise<ImageRequest> =>
+  imageRequestOf(await boxInput(context, {}));
+
+/** Values of the variables that a manifest and the user config name. */
+export const hostVariables = async (
+  { env }: Pick<CommandContext, "env">,
+  manifest: string | undefined,
+): Promise<Record<string, string>> =>
+  variablesFor([manifest, await readConfig(homePaths(env.agentboxHome).config)]);
 
 /**
  * Values of the host variables that a manifest names, from where the command was typed; the daemon's own environment

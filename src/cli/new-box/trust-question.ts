@@ -24,7 +24,7 @@ export async function withTrust<T>(
 }
 
 /** Shows what is asked and takes a person's yes; throws the refusal when there is nobody, or the answer is no. */
-async function askForTrust(
+export async function askForTrust(
   { screen }: Pick<CommandContext, "screen">,
   client: Client,
   refusal: AgentBoxError,
@@ -33,9 +33,13 @@ async function askForTrust(
   const digest = refusal.facts?.["digest"];
   if (typeof digest !== "string") throw refusal;
   if (!screen.isInteractive || screen.isJson) {
+    const hint = `Read the list, then agree with: --trust ${digest}`;
     throw new AgentBoxError(refusal.code, refusal.message, {
       facts: refusal.facts,
-      hint: `Read the list, then agree with: --trust ${digest}`,
+      problems: refusal.problems?.map((problem) =>
+        problem.code === refusal.code ? { ...problem, hint } : problem,
+      ),
+      hint,
     });
   }
   showRequests(screen, printable(project.projectDir), requestsOf(refusal));

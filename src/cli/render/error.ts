@@ -1,4 +1,5 @@
-import { type ErrorBody, AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
+import { type ErrorBody, toAgentBoxError } from "../../base/errors.ts";
+import { problemsOf } from "../../contract/plan.ts";
 import { printable, printableJson } from "../../base/printable.ts";
 import type { Screen } from "./screen.ts";
 
@@ -16,10 +17,10 @@ const findingsOf = (body: ErrorBody): readonly ShownFinding[] =>
     : [];
 
 /** What is asked of a person, for `trust.required`. */
-export const requestsOf = (error: AgentBoxError): readonly string[] =>
+export const requestsOf = (error: Pick<ErrorBody, "facts">): readonly string[] =>
   Array.isArray(error.facts?.["requests"]) ? (error.facts["requests"] as unknown[]).map(String) : [];
 
-/** One sentence and one hint on stderr, or the same as JSON. Never a stack. */
+/** One sentence and one hint on stderr for each problem, or the same as JSON. Never a stack. */
 export function showError(screen: Screen, thrown: unknown): void {
   const error = toAgentBoxError(thrown);
   const body = error.toBody();
@@ -27,6 +28,10 @@ export function showError(screen: Screen, thrown: unknown): void {
     screen.note(printableJson(body));
     return;
   }
+  for (const problem of problemsOf(error)) showProblem(screen, problem);
+}
+
+function showProblem(screen: Screen, body: ErrorBody): void {
   const { red, bold, dim } = screen.errorStyle;
   // SECURITY: messages quote names and paths that a repository or a box has chosen.
   screen.note(`${bold(red(`error[${body.code}]`))}: ${printable(body.message)}`);
@@ -36,7 +41,7 @@ export function showError(screen: Screen, thrown: unknown): void {
     screen.note(`  ${finding.line}:${finding.column}  ${finding.code}  ${printable(finding.message)}`);
   }
   if (body.code === "trust.required") {
-    for (const request of requestsOf(error)) screen.note(`  • ${printable(request)}`);
+    for (const request of requestsOf(body)) screen.note(`  • ${printable(request)}`);
   }
   if (body.hint !== undefined) screen.note(`${dim("hint:")} ${printable(body.hint)}`);
 }

@@ -28,7 +28,7 @@ export const project: readonly CommandSpec[] = [
   {
     name: "validate",
     group: "Project",
-    summary: "Check a manifest; exit code 0 when it is good, 1 when not.",
+    summary: "Check a manifest and show the plan of its box.",
     usage: "validate [FILE]",
     examples: ["agentbox validate", "agentbox validate agentbox.toml --json"],
     flags: {},

@@ -1,25 +1,16 @@
 import { z } from "zod";
 import { Box, MainSession } from "../box.ts";
+import { ErrorAnswer } from "./schemas/error-answer.ts";
+import { PlannedCommand } from "./schemas/planned-command.ts";
 import { BoxEvent, EventType } from "../events.ts";
 import { AgentState, Verdict } from "../agent-events.ts";
 import { BudgetScope, BudgetStatus } from "../model/budget.ts";
 import { UsageTotals } from "../model/usage.ts";
-import { DangerKind } from "../review/danger.ts";
-import { MergeMode } from "../review/merge.ts";
 import { HostSummary } from "../network/egress.ts";
 import { NetworkPolicy } from "../network/policy.ts";
 import { InstalledTool } from "../tool.ts";
-import { Need } from "./need.ts";
+import { needKinds } from "../needs.ts";
 import { ExecOp, Health, ServiceStatus, SessionStatus, StreamOutput } from "../link/messages.ts";
-
-export const ErrorAnswer = z.object({
-  error: z.object({
-    code: z.string(),
-    message: z.string(),
-    hint: z.string().optional(),
-    facts: z.record(z.string(), z.unknown()).optional(),
-  }),
-});
 
 export const Info = z.object({
   version: z.string(),
@@ -154,20 +145,6 @@ export const PatchFilter = ReviewFilter.extend({
   context: z.coerce.number().int().min(0).max(1000).default(3),
 });
 
-export const MergeBody = z.strictObject({
-  mode: MergeMode.default("squash"),
-  message: z.string().max(16_384).optional(),
-  accept: z.array(DangerKind).max(64).default([]).describe("Kinds of danger that somebody has looked at."),
-  digest: z
-    .string()
-    .max(128)
-    .optional()
-    .describe(
-      "Of the review that was looked at; another state is refused. Without it: what the caller was last shown.",
-    ),
-  skipsChecks: z.boolean().default(false),
-});
-
 /** Adds to the limits of a scope; `run` unless told. */
 export const RaiseBudget = z.strictObject({
   scope: BudgetScope.optional(),
@@ -202,6 +179,18 @@ export const CreateBox = z.strictObject({
     .optional()
     .describe("Start the agent as the box's main session; its end ends the box."),
   run: StartRun.optional().describe("Start the box's agent on a task, or for a person at a terminal."),
+  exec: z
+    .boolean()
+    .default(false)
+    .describe(
+      "The caller will run the planned command in the box; refused for an agent, which needs a task.",
+    ),
+  attended: z
+    .boolean()
+    .default(false)
+    .describe(
+      "A person watches: hosts that no rule names are asked about, unless the manifest or the user config decides.",
+    ),
   start: z.boolean().default(true),
   ephemeral: z.boolean().default(false).describe("Remove it when it does not start and nothing ran in it."),
 });
@@ -210,10 +199,18 @@ export type CreateBoxInput = z.input<typeof CreateBox>;
 
 export const CreatedBox = z.object({
   box: Box,
+  command: PlannedCommand.describe("What the box was planned to run."),
   leftBehind: z.int().describe("Uncommitted paths of the source that were not carried in."),
   warnings: z.array(z.string()),
 });
 export type CreatedBox = z.infer<typeof CreatedBox>;
+
+const Need = z.object({
+  kind: z.enum(needKinds),
+  sentence: z.string(),
+  sinceMs: z.int(),
+  approval: z.int().optional().describe("The number of the question."),
+});
 
 /** One line of `agentbox ls`: small, because there may be thousands. */
 export const BoxSummary = z.object({

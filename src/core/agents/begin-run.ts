@@ -38,7 +38,8 @@ function turnOf(core: Core, entry: AgentEntry, { mode, task, timeoutMs }: StartR
   };
 }
 
-function requireMode(entry: AgentEntry, mode: StartRun["mode"], task: string | undefined): void {
+/** Refuses what the entry cannot do: a task for commands, no terminal for what needs one, no task without a terminal. */
+export function requireMode(entry: AgentEntry, mode: StartRun["mode"], task: string | undefined): void {
   if (entry.kind === "command") {
     throw new AgentBoxError(
       "input.invalid",

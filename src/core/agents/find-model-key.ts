@@ -11,7 +11,8 @@ import { agentLogins, agentOfLogin, loginSecret } from "../../contract/secret/ag
 import type { SecretInfo } from "../../contract/secret/secret.ts";
 import type { GateBox } from "../../ports/gate.ts";
 import type { ProviderKey } from "../../ports/model-gateway.ts";
-import type { Core } from "../context.ts";
+import type { Core, CoreWith } from "../context.ts";
+import type { GrantSubject, SecretGrants } from "../secrets/secret-grants.ts";
 import { loginUse } from "../secrets/use.ts";
 
 export async function findModelKey(
@@ -19,24 +20,85 @@ export async function findModelKey(
   box: GateBox,
   provider: ModelProvider,
 ): Promise<ProviderKey | undefined> {
+  const found = await core.ports.store.findBox(box.name);
+  const subject = found?.incarnation === box.incarnation ? found : undefined;
+  const source = await chooseKey(core, provider, { subject });
+  if (source.kind === "secret") return fromVault(core, box, provider, source.secret);
+  if (source.kind === "variable") return { value: source.value, form: "key" };
+  if (source.kind === "none") return undefined;
+  if (source.login !== undefined)
+    note(core, box, provider, { secret: source.login, reason: "secret_not_granted" });
+  throw source.refusal;
+}
+
+/** Where the key of a provider comes from. */
+type KeySource =
+  | { readonly kind: "secret"; readonly secret: string }
+  | { readonly kind: "variable"; readonly value: string }
+  /** The provider takes none. */
+  | { readonly kind: "none" }
+  /** `login` is there and may not be used. */
+  | { readonly kind: "missing"; readonly refusal: AgentBoxError; readonly login?: string };
+
+export interface KeyCore extends CoreWith<"vault" | "modelKeys"> {
+  readonly secretGrants: Pick<SecretGrants, "covers">;
+}
+
+interface Asking {
+  /** The box that would use the key, or is to be made; without it no login counts. */
+  readonly subject: GrantSubject | undefined;
+  /** Host variables that were sent along. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+}
+
+async function chooseKey(
+  core: KeyCore,
+  provider: ModelProvider,
+  { subject, variables = {} }: Asking,
+): Promise<KeySource> {
   const { keySecret, keyVariable } = provider;
-  if (keySecret !== undefined) return fromVault(core, box, provider, keySecret);
+  if (keySecret !== undefined) return { kind: "secret", secret: keySecret };
   // SECURITY: only to the vendor itself. Elsewhere a key goes by its name, which somebody has written down.
   const isVendor = isVendorItself(provider);
-  const login = isVendor ? await findLogin(core, box, provider) : undefined;
-  if (login?.isGranted === true) return fromVault(core, box, provider, login.secret);
+  const login = isVendor ? await findLogin(core, subject, provider) : undefined;
+  if (login?.isGranted === true) return { kind: "secret", secret: login.secret };
   if (isVendor && (await core.ports.vault.find(provider.name)) !== undefined)
-    return fromVault(core, box, provider, provider.name);
-  if (keyVariable === undefined) return undefined;
-  const value = core.ports.modelKeys.get(keyVariable)?.trim();
-  if (value !== undefined && value !== "") return { value, form: "key" };
+    return { kind: "secret", secret: provider.name };
+  if (keyVariable === undefined) return { kind: "none" };
+  const sent = Object.hasOwn(variables, keyVariable) ? variables[keyVariable]?.trim() : undefined;
+  const value = sent || core.ports.modelKeys.get(keyVariable)?.trim();
+  if (value) return { kind: "variable", value };
   if (login !== undefined) {
-    note(core, box, provider, { secret: login.secret, reason: "secret_not_granted" });
-    throw noKey(provider, `Agree: agentbox vault grant ${login.secret} --agent ${login.agent}`);
+    const hint = `Agree: agentbox vault grant ${login.secret} --agent ${login.agent}`;
+    return { kind: "missing", refusal: noKey(provider, hint), login: login.secret };
   }
-  const kept = isVendor ? `, or keep one: agentbox vault set ${provider.name}` : "";
-  throw noKey(provider, `Set ${keyVariable} where the daemon is started${kept}.`);
+  return { kind: "missing", refusal: noKey(provider, howToGiveKey(provider, isVendor, subject)) };
 }
+
+function howToGiveKey(
+  { name, keyVariable }: ModelProvider,
+  isVendor: boolean,
+  subject: GrantSubject | undefined,
+): string {
+  const agent = subject?.spec.agent.name ?? "";
+  const hasLogin = Object.hasOwn(agentLogins, agent) && agentLogins[agent]?.provider === name;
+  const kept = isVendor
+    ? `, or keep one: agentbox vault set ${name}`
+    : `, or keep one (agentbox vault set ${name}) and name it: model.providers.${name}.key = "vault:${name}"`;
+  const login = isVendor && hasLogin ? `, or sign in: agentbox login ${agent}` : "";
+  return `Set ${keyVariable} where the daemon is started${kept}${login}.`;
+}
+
+/** Refuses with `model.no_key` when the key of a provider is known to be missing. Nothing is read or recorded. */
+export async function requireModelKey(core: KeyCore, provider: ModelProvider, asking: Asking): Promise<void> {
+  const source = await chooseKey(core, provider, asking);
+  if (source.kind === "missing") throw source.refusal;
+  if (source.kind === "secret" && (await core.ports.vault.find(source.secret)) === undefined)
+    throw secretMissing(provider, source.secret);
+}
+
+const secretMissing = (provider: ModelProvider, secret: string): AgentBoxError =>
+  noKey(provider, `Keep it: ${commandFor(secret)}`);
 
 const isVendorItself = ({ name, baseUrl, keyVariable }: ModelProvider): boolean =>
   builtInProviders.some(
@@ -51,12 +113,11 @@ interface FoundLogin {
 
 /** The login of the box's agent, where it is one for this provider. */
 async function findLogin(
-  core: Core,
-  gateBox: GateBox,
+  core: KeyCore,
+  box: GrantSubject | undefined,
   provider: ModelProvider,
 ): Promise<FoundLogin | undefined> {
-  const box = await core.ports.store.findBox(gateBox.name);
-  if (box?.incarnation !== gateBox.incarnation) return undefined;
+  if (box === undefined) return undefined;
   const agent = box.spec.agent.name;
   const isFor = Object.hasOwn(agentLogins, agent) && agentLogins[agent]?.provider === provider.name;
   const secret = loginSecret(agent);
@@ -72,7 +133,7 @@ async function fromVault(
 ): Promise<ProviderKey> {
   try {
     const info = await core.ports.vault.find(secret);
-    if (info === undefined) throw noKey(provider, `Keep it: ${commandFor(secret)}`);
+    if (info === undefined) throw secretMissing(provider, secret);
     const key = await readKey(core, provider, info);
     const place = { name: provider.name, baseUrl: key.baseUrl ?? provider.baseUrl };
     return { ...key, sent: () => note(core, box, place, { secret }) };

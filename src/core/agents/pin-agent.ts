@@ -3,24 +3,31 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import { type LockedAgent, lockFileName, readLock } from "../../contract/lock-file.ts";
 import type { LockFile } from "../../contract/tool.ts";
-import type { Core } from "../context.ts";
-import { useTool } from "./use-tool.ts";
+import type { CoreWith } from "../context.ts";
+import { findTool } from "./use-tool.ts";
 import { getAgent } from "./get-agent.ts";
 
 /** The version is fixed when the box is made, so that a later update changes no box that exists. */
-export async function pinAgent(core: Core, spec: BoxSpec, projectDir: string | undefined): Promise<BoxSpec> {
+export async function pinAgent(
+  core: CoreWith<"agents" | "agentProblems" | "toolStore" | "host">,
+  spec: BoxSpec,
+  projectDir: string | undefined,
+): Promise<BoxSpec> {
   const { name } = spec.agent;
   const { install } = getAgent(core, name);
   if (install.kind === "none") return spec;
   const lock = await readProjectLock(core, projectDir);
   const locked = lock && Object.hasOwn(lock.agents, name) ? lock.agents[name] : undefined;
   const wanted = spec.agent.version ?? locked?.version;
-  const { tool } = await useTool(core, name, wanted);
+  const { tool } = await findTool(core, name, wanted);
   if (locked && locked.version === tool.version) requireSameContent(locked, tool, name);
   return { ...spec, agent: { ...spec.agent, version: tool.version } };
 }
 
-async function readProjectLock(core: Core, projectDir: string | undefined): Promise<LockFile | undefined> {
+async function readProjectLock(
+  core: CoreWith<"host">,
+  projectDir: string | undefined,
+): Promise<LockFile | undefined> {
   const text =
     projectDir === undefined ? undefined : await core.ports.host.readProjectFile(projectDir, lockFileName);
   return text === undefined ? undefined : readLock(text, `the project's ${lockFileName}`);

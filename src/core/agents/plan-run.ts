@@ -3,7 +3,7 @@ import { dirname } from "node:path/posix";
 import { randomUUID } from "node:crypto";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AgentEntry, Launch } from "../../contract/agent.ts";
-import { type Box, type MainSession, boxPaths } from "../../contract/box.ts";
+import { type Box, type BoxSpec, type MainSession, boxPaths } from "../../contract/box.ts";
 import type { SessionStart } from "../../contract/link/messages.ts";
 import { modelHost, placeholderKey } from "../../contract/model/api.ts";
 import type { BoxTools } from "../../ports/runtime.ts";
@@ -38,10 +38,14 @@ export async function planRun(core: Core, box: Box, program: string): Promise<Pl
   };
 }
 
-/** A command box: what was typed, with the person's own terminal or pipes. */
+/** What an entry starts without a task: for a command box, what was typed. */
+export const launchCommand = (entry: AgentEntry, spec: BoxSpec, mode: "interactive" | "headless"): Launch =>
+  entry.launch({ mode, newConversation: "", ...commonRequest({ spec }, entry, "") });
+
+/** A command as the main session, with the person's own terminal or pipes. */
 export function planCommand(
-  core: Core,
-  box: Pick<Box, "spec">,
+  entry: AgentEntry,
+  spec: BoxSpec,
   wanted: {
     argv?: readonly string[] | undefined;
     env?: Record<string, string> | undefined;
@@ -50,13 +54,8 @@ export function planCommand(
     rows: number;
   },
 ): MainSession {
-  const entry = getAgent(core, box.spec.agent.name);
-  const launch = entry.launch({
-    mode: wanted.terminal ? "interactive" : "headless",
-    newConversation: "",
-    ...commonRequest(box, entry, ""),
-  });
-  const session = toSession(wanted.terminal ? "interactive" : "headless", launch, wanted);
+  const mode = wanted.terminal ? "interactive" : "headless";
+  const session = toSession(mode, launchCommand(entry, spec, mode), wanted);
   return { ...session, argv: [...(wanted.argv ?? session.argv)], env: { ...session.env, ...wanted.env } };
 }
 

@@ -1,16 +1,22 @@
 import { isAgentBoxError } from "../../base/errors.ts";
 import type { UsableTool } from "../../ports/tool-store.ts";
 import { getAgent } from "./get-agent.ts";
-import type { Core } from "../context.ts";
+import type { Core, CoreWith } from "../context.ts";
 
 /** An installed agent, verified. That one was refused is for the log as well as for whoever asked. */
 export async function useTool(core: Core, agent: string, version?: string): Promise<UsableTool> {
-  const { toolStore } = core.ports;
   try {
-    return await toolStore.use(agent, getAgent(core, agent).install, version);
+    return await findTool(core, agent, version);
   } catch (error) {
     if (isAgentBoxError(error, "tool.tampered"))
       await core.note("tool.refused", undefined, { ...error.facts });
     throw error;
   }
 }
+
+/** The same without a record of a refusal. */
+export const findTool = async (
+  core: CoreWith<"agents" | "agentProblems" | "toolStore">,
+  agent: string,
+  version?: string,
+): Promise<UsableTool> => core.ports.toolStore.use(agent, getAgent(core, agent).install, version);

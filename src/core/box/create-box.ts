@@ -1,71 +1,36 @@
-import { createHash } from "node:crypto";
-import { AgentBoxError, isAgentBoxError, messageOf, toAgentBoxError } from "../../base/errors.ts";
-import { formatBytes } from "../../base/bytes.ts";
+import { isAgentBoxError, messageOf, toAgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
-import type { AgentEntry } from "../../contract/agent.ts";
 import type { CreateBox, CreatedBox, StartRun } from "../../contract/api/schemas.ts";
 import type { Box, BoxSpec, Isolation } from "../../contract/box.ts";
 import { type Maker, ownerMaker, withBoxOwner } from "../team/members.ts";
 import { allocateOwner } from "./allocate-owner.ts";
-import { requireBrowserProject } from "../trust/own-places.ts";
-import { proposeName, requireBoxName } from "./box-names.ts";
+import { proposeName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
-import { isWeakerThanOwn } from "../plan/choose-runtime.ts";
 import type { Core } from "../context.ts";
-import { noteForeign, requireTrust } from "../trust/grant-trust.ts";
-import type { ResolvePlaces } from "../trust/mount-requests.ts";
-import { compileFor } from "../network/compile-for.ts";
-import { readLayers } from "../manifest/read-layers.ts";
-import { requireSupported } from "../plan/require-supported.ts";
 import { erase } from "./remove-box.ts";
-import { resolveManifest } from "../manifest/resolve-manifest.ts";
 import { boot, bootWhile } from "../boot/start-box.ts";
 import { takePrices } from "../budget/own-prices.ts";
 import { firstRun } from "../agents/begin-run.ts";
 import { getAgent } from "../agents/get-agent.ts";
-import { useImage } from "../images/use-image.ts";
-import { planCommand } from "../agents/plan-run.ts";
-import { pinAgent } from "../agents/pin-agent.ts";
+import type { SoundPlan } from "../plan/box-plan.ts";
+import { soundPlan } from "../plan/sound-plan.ts";
 
-const minFreeBytes = 256 * 2 ** 20;
-
-/** Makes a box from the layers of its manifest. Either it is there as asked, or nothing of it is. */
+/** Makes a box from its plan. Either it is there as planned, or nothing of it is and all problems are told. */
 export async function createBox(
   core: Core,
   request: CreateBox,
-  { person, isRequest, isInBrowser = false }: Maker = ownerMaker,
+  maker: Maker = ownerMaker,
 ): Promise<CreatedBox> {
-  const { ports } = core;
-  // Before anybody is asked about trust.
-  if (request.name !== undefined) requireBoxName(request.name);
-  await ports.refreshAgents();
-  const { places, warnings } = await noteForeign(core, () => readLayers(core, { ...request, isRequest }));
-  takePrices(core, places.layers);
-  const asked = resolveManifest({
-    ...places,
-    agents: ports.agents,
-    hostEnv: (name) => (Object.hasOwn(request.variables ?? {}, name) ? request.variables![name] : undefined),
-    defaultMode:
-      places.projectDir === undefined ? "empty" : await ports.workspaces.defaultMode(places.projectDir),
-  });
-  if (isRequest && (await isWeakerThanOwn(ports.runtimes, places.layers, asked.runtime)))
-    throw weakerThanOwn(core, asked.runtime, person);
-  if (isInBrowser) await requireBrowserProject(core, places.projectDir, asked.workspace);
-  await requireTrust(core, places, request.trust, { isInBrowser });
-  const network = compileFor(places);
-  ports.modelKeys.remember(asked.model, request.variables ?? {});
-  const pinned = await noteForeign(core, () => pinAgent(core, asked, places.projectDir));
-  const agent = getAgent(core, pinned.agent.name);
-  const isolation = await requireEnforceable(core, pinned);
-  await requireDisk(core);
-  const manifestDigest = request.manifest && digestOf(request.manifest.text);
-  const spec = await useImage(core, pinned, isolation, { projectDir: places.projectDir, manifestDigest });
-
-  const run = agent.kind === "agent" || !request.main ? startRun(core, agent, request) : undefined;
-  const main = run ? undefined : request.main && planCommand(core, { spec }, request.main);
+  const plan = await soundPlan(core, { ...request, ...maker, makes: "box" });
+  const { spec, isolation, network, command, manifestDigest, layers } = plan;
+  takePrices(core, layers);
+  core.ports.modelKeys.remember(spec.model, request.variables ?? {});
+  const run =
+    command.kind === "agent" ? firstRun(core, getAgent(core, spec.agent.name), request.run!) : undefined;
+  const main = command.kind === "session" ? command.main : run && awaited(spec, request.run!);
   const {
     box,
     leftBehind,
@@ -74,32 +39,18 @@ export async function createBox(
     spec,
     isolation,
     // What is cloned from elsewhere does not belong to the directory somebody happens to be in.
-    projectDir: spec.workspace.url === undefined ? places.projectDir : undefined,
+    projectDir: spec.workspace.url === undefined ? plan.projectDir : undefined,
     name: request.name,
-    main: main ?? (run && awaited(agent, request.run!)),
+    main,
     run,
     network,
     manifestDigest,
     isStarted: request.start,
     isEphemeral: request.ephemeral,
-    person,
+    person: maker.person,
   });
-  const unexpected = [...unexpectedlyEmpty(places, spec), ...withoutSubmodules(box.name, emptySubmodules)];
-  return { box, leftBehind, warnings: [...warnings, ...unexpected] };
-}
-
-function weakerThanOwn(core: Core, runtime: string, person: string | undefined): AgentBoxError {
-  core.access.refused("authority", {
-    route: "createBox",
-    parameter: "flags.runtime",
-    needs: "trust",
-    id: person,
-  });
-  return new AgentBoxError(
-    "access.forbidden",
-    `The runtime "${runtime}" isolates less than the one in the owner's config.`,
-    { hint: "This needs a yes at the command line: agentbox run --runtime NAME", facts: { runtime } },
-  );
+  const unexpected = [...unexpectedlyEmpty(plan), ...withoutSubmodules(box.name, emptySubmodules)];
+  return { box, command, leftBehind, warnings: [...plan.warnings, ...unexpected] };
 }
 
 /** Makes a box from a specification that another box had, and that was agreed to then. */
@@ -117,7 +68,7 @@ async function raise(
 }
 
 /** Planned anew at every start; until the first it only says how large the terminal is. */
-const awaited = (agent: AgentEntry, { mode, cols, rows }: StartRun): Box["main"] => ({
+const awaited = ({ agent }: BoxSpec, { mode, cols, rows }: StartRun): Box["main"] => ({
   argv: [agent.name],
   env: {},
   terminal: mode === "interactive",
@@ -125,11 +76,8 @@ const awaited = (agent: AgentEntry, { mode, cols, rows }: StartRun): Box["main"]
   rows,
 });
 
-const startRun = (core: Core, agent: AgentEntry, { run }: CreateBox): Box["run"] =>
-  run && firstRun(core, agent, run);
-
 /** A project directory that is left out although nobody said so: the box would seem to have lost the files. */
-function unexpectedlyEmpty({ projectDir, layers }: ResolvePlaces, { workspace }: BoxSpec): string[] {
+function unexpectedlyEmpty({ projectDir, layers, spec: { workspace } }: SoundPlan): string[] {
   const isChosen = layers.some(({ values }) => values.workspace?.mode !== undefined);
   if (projectDir === undefined || isChosen || workspace.mode !== "empty") return [];
   return [`The workspace is empty: ${projectDir} is or holds a home directory, and that stays outside.`];
@@ -146,8 +94,6 @@ function withoutSubmodules(box: string, paths: readonly string[]): string[] {
     `Submodules are empty in the clone: ${shown.join(", ")}${more}. To get them, allow their hosts and run: agentbox exec ${box} -- git submodule update --init`,
   ];
 }
-
-const digestOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
 interface Draft {
   readonly name: string | undefined;
@@ -279,57 +225,4 @@ async function settle(core: Core, box: Box): Promise<Box> {
   const stopped = moveTo(box, { phase: "stopped", sinceMs: core.ports.clock.nowMs(), reason: "created" });
   await core.commit({ update: stopped, events: [core.event("box.prepared", stopped)] });
   return stopped;
-}
-
-/** A limit that was asked for by name and cannot be held is refused; it is never quietly dropped. */
-export async function requireEnforceable(core: Core, spec: BoxSpec): Promise<Isolation> {
-  const { isolation, refusal } = await findEnforceable(core, spec);
-  if (refusal === undefined) return isolation;
-  const { limit, runtime, reason } = refusal.facts ?? {};
-  await core.note("limit.refused", undefined, { limit, runtime, reason });
-  throw refusal;
-}
-
-/** What the runtime would uphold, and its no to the first limit that it cannot; nothing is written down. */
-export async function findEnforceable(
-  core: Core,
-  spec: BoxSpec,
-): Promise<{ isolation: Isolation; refusal?: AgentBoxError }> {
-  const runtime = await core.ports.runtimes.requireReady(spec.runtime);
-  const { tier, guarantees } = runtime.isolation({ resources: spec.resources });
-  requireSupported(spec, tier);
-  const disk = await core.ports.storage.diskLimit();
-  const all = [
-    ...guarantees,
-    {
-      name: "disk limit",
-      isEnforced: disk.canEnforce && spec.resources.diskBytes !== undefined,
-      by: spec.resources.diskBytes === undefined && disk.canEnforce ? "no limit was asked for" : disk.by,
-    },
-  ];
-  const isolation = { tier, guarantees: all };
-  for (const limit of spec.resources.required) {
-    const name = `${limit === "cpus" ? "cpu" : limit === "pids" ? "process" : limit} limit`;
-    const guarantee = all.find((candidate) => candidate.name === name);
-    if (guarantee?.isEnforced) continue;
-    const refusal = new AgentBoxError(
-      "policy.unenforceable",
-      `The ${name} cannot be enforced here: ${guarantee?.by ?? "the runtime has none"}.`,
-      {
-        hint: `Remove resources.${limit}, or use a host or runtime that can (see agentbox doctor).`,
-        facts: { limit, runtime: spec.runtime, reason: guarantee?.by },
-      },
-    );
-    return { isolation, refusal };
-  }
-  return { isolation };
-}
-
-async function requireDisk(core: Core): Promise<void> {
-  const freeBytes = await core.ports.storage.freeBytes();
-  if (freeBytes >= minFreeBytes) return;
-  throw new AgentBoxError("disk.low", `Only ${formatBytes(freeBytes)} are free where boxes are kept.`, {
-    hint: "Free some disk space, or remove boxes you no longer need: agentbox prune",
-    facts: { freeBytes },
-  });
 }

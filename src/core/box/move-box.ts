@@ -3,7 +3,7 @@ import type { Box } from "../../contract/box.ts";
 import { requireOwner } from "./allocate-owner.ts";
 import { requirePhase } from "./box-phases.ts";
 import type { Core } from "../context.ts";
-import { requireEnforceable } from "./create-box.ts";
+import { requireEnforceable } from "../plan/sound-plan.ts";
 import { boot } from "../boot/start-box.ts";
 import { halt } from "./stop-box.ts";
 

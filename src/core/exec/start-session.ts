@@ -1,5 +1,6 @@
 import type { StartSession } from "../../contract/api/schemas.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
+import { getAgent } from "../agents/get-agent.ts";
 import { planCommand } from "../agents/plan-run.ts";
 import type { Core } from "../context.ts";
 import { recordOutput } from "./record-output.ts";
@@ -14,7 +15,10 @@ export async function startSession(
   const { box, link } = await getLink(core, name);
   await core.ports.logs.addSource(name, session);
   core.live.get(name)?.sources.add(session);
-  const started = await link.startSession(session, planCommand(core, box, spec));
+  const started = await link.startSession(
+    session,
+    planCommand(getAgent(core, box.spec.agent.name), box.spec, spec),
+  );
   await core.note("session.started", box, { session, argv: started.argv.slice(0, 32) });
   recordOutput(core, box, session);
   return started;

@@ -1,15 +1,12 @@
-import { createHash } from "node:crypto";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import type { ImageInfo } from "../../contract/image.ts";
 import { formatImageReference, parseImageReference } from "../../contract/image-reference.ts";
 import type { BuildOptions } from "../../ports/images.ts";
-import { pinAgent } from "../agents/pin-agent.ts";
 import type { Core } from "../context.ts";
-import { requireTrust } from "../trust/grant-trust.ts";
+import { recorded } from "../plan/record-refusals.ts";
+import { soundPlan } from "../plan/sound-plan.ts";
 import type { Maker } from "../team/members.ts";
-import { readLayers } from "../manifest/read-layers.ts";
-import { resolveManifest } from "../manifest/resolve-manifest.ts";
 import { installServers } from "./packaged-servers.ts";
 import { type ImagePlace, imageRecipe, lockPlace, pinnedBase } from "./image-recipe.ts";
 
@@ -22,21 +19,11 @@ export async function buildImage(
   how: Progress,
 ): Promise<{ image: ImageInfo; isNew: boolean }> {
   const { ports } = core;
-  await ports.refreshAgents();
-  const { places } = await readLayers(core, request);
-  const asked = resolveManifest({
-    ...places,
-    agents: ports.agents,
-    // Of no matter: an image holds neither variables nor anything of a workspace.
-    hostEnv: () => "",
-    defaultMode: "empty",
-  });
-  await requireTrust(core, places, request.trust, request);
-  const place = { projectDir: places.projectDir, manifestDigest: manifestDigest(request) };
-  const spec = await pinAgent(core, asked, places.projectDir);
+  const { spec, projectDir, manifestDigest } = await soundPlan(core, { ...request, makes: "image" });
+  const place = { projectDir, manifestDigest };
   const base = await baseOf(core, spec, place, { isFresh: request.isFresh, ...how });
   await installServers(core, spec, how);
-  const recipe = await imageRecipe(core, spec, place, base);
+  const recipe = await recorded(core, () => imageRecipe(core, spec, place, base));
   const built = await ports.images.build(recipe, { isFresh: request.isFresh, ...how });
   if (built.isNew) {
     const { inputs, id, reference, agent, bytes } = built.image;
@@ -60,6 +47,3 @@ async function baseOf(
   await core.ports.toolStore.pinImage(lockPlace(place), image, digest);
   return formatImageReference({ name, digest });
 }
-
-export const manifestDigest = ({ manifest }: Pick<RouteBody<"buildImage">, "manifest">): string | undefined =>
-  manifest && `sha256:${createHash("sha256").update(manifest.text).digest("hex")}`;

@@ -7,8 +7,8 @@ import type { McpServer } from "../../contract/mcp.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
 import type { ImageAgent, ImageRecipe } from "../../ports/images.ts";
 import { getAgent } from "../agents/get-agent.ts";
-import { useTool } from "../agents/use-tool.ts";
-import type { Core } from "../context.ts";
+import { findTool } from "../agents/use-tool.ts";
+import type { CoreWith } from "../context.ts";
 import { packagedServer, useServers } from "./packaged-servers.ts";
 
 /** Where an image is asked for. */
@@ -18,9 +18,11 @@ export interface ImagePlace {
   readonly manifestDigest: string | undefined;
 }
 
+export type RecipePort = "agents" | "agentProblems" | "toolStore" | "serverStore" | "tools";
+
 /** `base` is the reference by content; see `pinnedBase`. */
 export async function imageRecipe(
-  core: Core,
+  core: CoreWith<RecipePort>,
   spec: BoxSpec,
   place: ImagePlace,
   base: string | undefined,
@@ -42,9 +44,12 @@ export async function imageRecipe(
   };
 }
 
-async function agentOf(core: Core, { agent: { name, version } }: BoxSpec): Promise<ImageAgent> {
+async function agentOf(
+  core: CoreWith<RecipePort>,
+  { agent: { name, version } }: BoxSpec,
+): Promise<ImageAgent> {
   if (getAgent(core, name).install.kind === "none") return { name };
-  const { tool, dir } = await useTool(core, name, version);
+  const { tool, dir } = await findTool(core, name, version);
   const purl = purlOf(tool);
   return {
     name,
@@ -72,7 +77,7 @@ function fetchedAtStart(server: McpServer): string[] {
 
 /** The content that the base stands for: as written, or as a lock file says; undefined while nobody has looked. */
 export async function pinnedBase(
-  core: Core,
+  core: CoreWith<"toolStore">,
   reference: string,
   { projectDir, manifestDigest }: ImagePlace,
 ): Promise<string | undefined> {

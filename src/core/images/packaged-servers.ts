@@ -8,7 +8,7 @@ import { boxPaths } from "../../contract/box-paths.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import type { McpServer } from "../../contract/mcp.ts";
 import type { BuildOptions, ImageServer } from "../../ports/images.ts";
-import type { Core } from "../context.ts";
+import type { CoreWith } from "../context.ts";
 import { wantsImage } from "./wants-image.ts";
 
 interface PackagedServer {
@@ -44,7 +44,7 @@ export const packagedServers = (spec: Wanting): PackagedServer[] =>
 
 /** Fetches what is missing. No script of a package runs on the host. */
 export async function installServers(
-  core: Core,
+  core: CoreWith<"serverStore">,
   spec: BoxSpec,
   { onProgress, signal }: Pick<BuildOptions, "onProgress" | "signal">,
 ): Promise<void> {
@@ -59,10 +59,10 @@ export async function installServers(
 }
 
 /** Verified. Fails with image.not_built when one has not been fetched yet, which a build does. */
-export const useServers = (core: Core, spec: BoxSpec): Promise<ImageServer[]> =>
+export const useServers = (core: CoreWith<"serverStore">, spec: BoxSpec): Promise<ImageServer[]> =>
   Promise.all(packagedServers(spec).map((server) => useServer(core, server)));
 
-async function useServer(core: Core, server: PackagedServer): Promise<ImageServer> {
+async function useServer(core: CoreWith<"serverStore">, server: PackagedServer): Promise<ImageServer> {
   const { name, package: pkg, version } = server;
   try {
     const used = await core.ports.serverStore.use(entryOf(server), recipeOf(server), version);
@@ -77,7 +77,6 @@ async function useServer(core: Core, server: PackagedServer): Promise<ImageServe
       });
     }
     if (!isAgentBoxError(error, "tool.tampered")) throw error;
-    await core.note("tool.refused", undefined, { ...error.facts, server: name });
     throw new AgentBoxError(
       "tool.tampered",
       `The package of the MCP server "${name}" was changed on this host.`,

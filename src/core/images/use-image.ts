@@ -1,14 +1,14 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { CoreWith } from "../context.ts";
 import { isAtLeast } from "../plan/choose-runtime.ts";
-import { type ImagePlace, imageRecipe, pinnedBase } from "./image-recipe.ts";
+import { type ImagePlace, type RecipePort, imageRecipe, pinnedBase } from "./image-recipe.ts";
 import { withServersInside } from "./packaged-servers.ts";
 import { wantsImage } from "./wants-image.ts";
 
 /** Gives a new box the image of its manifest, by content. Building takes minutes, so it is asked for on its own. */
 export async function useImage(
-  core: Core,
+  core: CoreWith<RecipePort | "images">,
   spec: BoxSpec,
   { tier }: Pick<Isolation, "tier">,
   place: ImagePlace,

@@ -12,9 +12,11 @@ import {
   parseManifest,
   parseUserConfig,
 } from "../../manifest/index.ts";
+import { refusalOf } from "../../contract/plan.ts";
 import { mcpJsonName, readMcpJson } from "../../manifest/mcp-json.ts";
 import { chooseRuntime, isAtLeast, tierOf } from "../plan/choose-runtime.ts";
-import type { Core, CorePorts } from "../context.ts";
+import type { CorePorts, CoreWith } from "../context.ts";
+import { Problems } from "../plan/problems.ts";
 import { type ResolvePlaces, listMountSources, resolveSkills } from "../trust/mount-requests.ts";
 import { networkLayers, readPresets } from "../policy/network-layers.ts";
 import { isListed } from "../team/settings.ts";
@@ -54,14 +56,24 @@ export interface ReadLayers {
   readonly warnings: readonly string[];
 }
 
+/** `places` is absent when a file or the flags cannot be used at all. */
+export interface TriedLayers {
+  readonly places?: ResolvePlaces | undefined;
+  readonly warnings: readonly string[];
+  readonly problems: readonly AgentBoxError[];
+}
+
+type LayerPort = "host" | "agents" | "runtimes" | "presets";
+
 type Sources = Pick<CreateBox, "projectDir" | "manifest" | "flags"> & {
+  readonly attended?: boolean | undefined;
   /** The flags are somebody's who may only ask: they count as a part of the manifest. */
   readonly isRequest?: boolean | undefined;
 };
 
 /** What the owner of the machine and the person set: the layers below every project, and what later ones are checked by. */
 export async function readOwnLayers(
-  core: Core,
+  core: CoreWith<LayerPort>,
 ): Promise<{ layers: ManifestLayer[]; warnings: string[]; context: CheckContext }> {
   const { host, agents, runtimes } = core.ports;
   const base: CheckContext = {
@@ -98,31 +110,28 @@ function take(
 }
 
 /** User config, manifest and flags, each checked, with the host paths they mean. Nothing is created here. */
-export async function readLayers(core: Core, sources: Sources): Promise<ReadLayers> {
-  const { host, runtimes } = core.ports;
-  const { context, ...own } = await readOwnLayers(core);
-  const { layers, warnings } = own;
-  if (sources.manifest) {
-    const { file, text } = sources.manifest;
-    // SECURITY: whoever sent it may not have looked whose it is.
-    await host.requireOwn(file);
-    take(own, file, parseManifest(text, { ...context, file }));
-  }
-  if (sources.flags) {
-    const typed = parseFlags(sources.flags, { ...context, providers: providerNames(layers) });
-    if (sources.isRequest === true) askFor(layers, typed);
-    else layers.push(typed);
-  }
+export async function readLayers(core: CoreWith<LayerPort>, sources: Sources): Promise<ReadLayers> {
+  const { places, warnings, problems } = await tryLayers(core, sources);
+  if (places === undefined || problems.length > 0) throw refusalOf(problems);
+  return { places, warnings };
+}
 
-  const projectDir =
-    sources.projectDir === undefined ? undefined : await realDirectory(core, sources.projectDir);
-  // SECURITY: of the path that is used from here on. A box that may write above it can put a link there since it was judged.
-  if (sources.isRequest === true && projectDir !== undefined && !(await isListed(core, projectDir)))
-    throw noSuchDirectory(sources.projectDir!);
-  const mcpJson = await readMcpFile(core, projectDir, layers);
+/** The same with everything that is wrong, and with what is known in spite of it. */
+export async function tryLayers(core: CoreWith<LayerPort>, sources: Sources): Promise<TriedLayers> {
+  const { host, runtimes } = core.ports;
+  const problems = new Problems();
+  const taken = await problems.attempt(() => takeSources(core, sources, problems));
+  if (taken === undefined || problems.list.length > 0) return { warnings: [], problems: problems.list };
+  const { layers, warnings } = taken;
+
+  const projectDir = await problems.attempt(() => realProject(core, sources));
+  const mcpJson = await problems.attempt(() => readMcpFile(core, projectDir, layers));
   if (mcpJson !== undefined) warnings.push(...readMcpJson(mcpJson).warnings);
-  const runtime = await chooseRuntime(runtimes, layers);
-  const devcontainer = await findDevcontainer(core.ports, projectDir, layers, runtime);
+  const runtime = await problems.attempt(() => chooseRuntime(runtimes, layers));
+  const devcontainer =
+    runtime === undefined
+      ? undefined
+      : await problems.attempt(() => findDevcontainer(core.ports, projectDir, layers, runtime));
   warnings.push(...(devcontainer?.warnings ?? []));
   const places: ResolvePlaces = {
     layers,
@@ -133,9 +142,59 @@ export async function readLayers(core: Core, sources: Sources): Promise<ReadLaye
     userHome: host.userHome,
     agentboxHome: host.agentboxHome,
   };
-  const presets = await readPresets(core.ports.presets, networkLayers(layers));
-  return { places: { ...places, presets, realPath: await resolveLinks(core, places) }, warnings };
+  const presets = await problems.attempt(() => readPresets(core.ports.presets, networkLayers(layers)));
+  const realPath = await problems.attempt(() => resolveLinks(core, places, problems));
+  return { places: { ...places, presets, realPath }, warnings, problems: problems.list };
 }
+
+async function takeSources(
+  core: CoreWith<LayerPort>,
+  { manifest, flags, isRequest = false, attended = false }: Sources,
+  problems: Problems,
+): Promise<TakenLayers> {
+  const { context, ...own } = await readOwnLayers(core);
+  if (manifest !== undefined) {
+    const { file, text } = manifest;
+    await problems.attempt(async () => {
+      // SECURITY: whoever sent it may not have looked whose it is.
+      await core.ports.host.requireOwn(file);
+      take(own, file, parseManifest(text, { ...context, file }));
+    });
+  }
+  const wanted = attended && asksByDefault(own.layers, flags) ? withQuestions(flags) : flags;
+  if (wanted !== undefined) {
+    const typed = problems.try(() =>
+      parseFlags(wanted, { ...context, providers: providerNames(own.layers) }),
+    );
+    if (typed !== undefined && isRequest) askFor(own.layers, typed);
+    else if (typed !== undefined) own.layers.push(typed);
+  }
+  return own;
+}
+
+type Flags = Sources["flags"];
+
+const networkOf = (flags: Flags): Readonly<Record<string, unknown>> => {
+  const network = flags?.["network"];
+  return typeof network === "object" && network !== null ? { ...network } : {};
+};
+
+/**
+ * Whether a box that a person watches asks about hosts that no rule names: yes, unless the manifest has a network
+ * section, the person's own config has decided, or the flags say otherwise.
+ */
+function asksByDefault(layers: readonly ManifestLayer[], flags: Flags): boolean {
+  const { default: typed, learn } = networkOf(flags);
+  const isDecided = layers.some(({ source, values: { network } }) =>
+    source === "manifest" ? network !== undefined : network?.default !== undefined,
+  );
+  return !isDecided && typed === undefined && learn !== true;
+}
+
+const withQuestions = (flags: Flags): NonNullable<Flags> => ({
+  ...flags,
+  network: { ...networkOf(flags), default: "ask" },
+});
 
 /** SECURITY: in one layer with the manifest, so that whatever asks what a project wants sees all of it. */
 function askFor(layers: ManifestLayer[], typed: ManifestLayer): void {
@@ -158,7 +217,7 @@ const providerNames = (layers: readonly ManifestLayer[]): string[] =>
 
 /** Only for agents: a box for a command has nobody to offer the servers to. */
 async function readMcpFile(
-  core: Core,
+  core: CoreWith<LayerPort>,
   projectDir: string | undefined,
   layers: readonly ManifestLayer[],
 ): Promise<string | undefined> {
@@ -168,9 +227,14 @@ async function readMcpFile(
   return isAgent && projectDir !== undefined ? host.readProjectFile(projectDir, mcpJsonName) : undefined;
 }
 
-async function realDirectory(core: Core, path: string): Promise<string> {
+async function realProject(
+  core: CoreWith<"host">,
+  { projectDir: path, isRequest }: Sources,
+): Promise<string | undefined> {
+  if (path === undefined) return undefined;
   const real = path.startsWith("/") ? await core.ports.host.realPath(path) : undefined;
-  if (real !== undefined) return real;
+  // SECURITY: of the path that is used from here on. A box that may write above it can put a link there since it was judged.
+  if (real !== undefined && (isRequest !== true || (await isListed(core, real)))) return real;
   throw noSuchDirectory(path);
 }
 
@@ -188,20 +252,16 @@ export const noSuchDirectory = (
  * SECURITY: a repository can hold a link to anywhere. What a person is asked about, and what is mounted, is where
  * the link leads.
  */
-async function resolveLinks(core: Core, places: ResolvePlaces): Promise<(path: string) => string> {
+async function resolveLinks(
+  core: CoreWith<"host">,
+  places: ResolvePlaces,
+  problems: Problems,
+): Promise<(path: string) => string> {
   const real = new Map<string, string>();
   for (const source of listMountSources(places)) {
     const found = await core.ports.host.realPath(source);
-    if (found === undefined) {
-      throw new AgentBoxError(
-        "mount.invalid",
-        `The path ${source}, which the box is to see, does not exist.`,
-        {
-          hint: "Make the directory first, or do not name it.",
-        },
-      );
-    }
-    real.set(source, found);
+    if (found === undefined) problems.add(noSuchSource(source));
+    else real.set(source, found);
   }
   const resolve = (path: string): string => real.get(path) ?? path;
   const skills = resolveSkills({ ...places, realPath: resolve })?.source;
@@ -209,6 +269,11 @@ async function resolveLinks(core: Core, places: ResolvePlaces): Promise<(path: s
   if (skills !== undefined) await core.ports.host.requireOwn(skills);
   return resolve;
 }
+
+const noSuchSource = (source: string): AgentBoxError =>
+  new AgentBoxError("mount.invalid", `The path ${source}, which the box is to see, does not exist.`, {
+    hint: "Make the directory first, or do not name it.",
+  });
 
 const describeFinding = (file: string, { code, line, column, message }: Finding): string =>
   `${file}:${line}:${column}: ${code} ${message}`;

@@ -17,6 +17,8 @@ import { forbiddenMountSource, holdsHome, normalizePath } from "../../contract/m
 import type { CheckEntry, ServiceEntry } from "../../manifest/schema.ts";
 import type { CheckSpec } from "../../contract/review/check.ts";
 import { type ResolvePlaces, resolveMounts } from "../trust/mount-requests.ts";
+import { refusalOf } from "../../contract/plan.ts";
+import { Problems } from "../plan/problems.ts";
 import { resolveAgent } from "./resolve-agent.ts";
 import { formatPath } from "../../manifest/path.ts";
 import { resolveBudget } from "./resolve-budget.ts";
@@ -36,30 +38,55 @@ export interface ResolveOptions extends ResolvePlaces {
 
 /** Every layer has been checked by its parser; what is checked here is what only shows when they are together. */
 export function resolveManifest(options: ResolveOptions): BoxSpec {
+  const { spec, problems } = tryManifest(options);
+  if (problems.length > 0) throw refusalOf(problems);
+  return spec;
+}
+
+/** The same with everything that is wrong; a part that cannot be resolved is left at its default. */
+export function tryManifest(options: ResolveOptions): {
+  readonly spec: BoxSpec;
+  readonly problems: readonly AgentBoxError[];
+} {
+  const problems = new Problems();
   const effective = layerManifest([defaultLayer, ...options.layers]);
   const { values } = effective;
   const { agents = {} } = options;
   const agent = values.agent?.name ?? manifestDefaults.agent.name;
   const entry = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
-  const model = resolveModel(options.layers, entry);
+  const agentSpec = problems.try(() => resolveAgent(values, options, entry), {
+    name: agent,
+    args: [],
+    autonomy: manifestDefaults.agent.autonomy,
+    options: {},
+  });
+  const model = problems.try(() => resolveModel(options.layers, entry));
+  const workspace = problems.try(() => resolveWorkspace(values, options), {
+    mode: "empty" as const,
+    carry: manifestDefaults.workspace.carry,
+  });
+  const mounts = problems.try(() => resolveMounts(options), []);
+  const env = resolveEnv(values, options, problems);
   const givenEnv = givenVariables(effective);
-  return {
-    agent: resolveAgent(values, options, entry),
+  const maximum = maxTtlMs(options.layers);
+  const spec: BoxSpec = {
+    agent: agentSpec,
     ...omitUndefined({ model }),
     budget: resolveBudget(options.layers),
     mcp: resolveMcp(options.layers, options.mcpJson),
-    workspace: resolveWorkspace(values, options),
+    workspace,
     ...(values.workspace?.cache === "project" ? { cache: "project" as const } : {}),
     ...resolveRuntime(values, options),
     resources: resolveResources(effective),
-    mounts: resolveMounts(options).map(({ mount }) => mount),
-    env: resolveEnv(values, options),
+    mounts: mounts.map(({ mount }) => mount),
+    env,
     ...(givenEnv.length === 0 ? {} : { givenEnv }),
     services: Object.entries(values.services ?? {}).map(([name, service]) => resolveService(name, service)),
-    lifecycle: resolveLifecycle(effective, maxTtlMs(options.layers)),
+    lifecycle: resolveLifecycle(effective, maximum, problems),
     secrets: resolveSecrets(options.layers),
     checks: options.layers.flatMap(({ values: { check = [] } }) => check.map(resolveCheck)),
   };
+  return { spec, problems: problems.list };
 }
 
 /** What is not asked for is left out, so that boxes of before and after are the same. */
@@ -150,22 +177,24 @@ function resolveResources({ values, origins }: EffectiveManifest): BoxSpec["reso
 function resolveEnv(
   { env = {} }: LayerValues,
   { hostEnv, devcontainer }: ResolveOptions,
+  problems: Problems,
 ): Record<string, string> {
-  const resolved = Object.entries(env).map(([name, value]): [string, string] => {
-    if (typeof value === "string") return [name, value];
+  const resolved = Object.entries(env).flatMap(([name, value]): [string, string][] => {
+    if (typeof value === "string") return [[name, value]];
     const found = hostEnv(value.from_host);
-    if (found !== undefined) return [name, found];
-    throw new AgentBoxError(
-      "manifest.invalid",
-      `The host has no environment variable "${printable(value.from_host)}", which env.${name} takes its value from.`,
-      {
-        hint: `Set it where the command is run, or remove env.${name}.`,
-        facts: { variable: value.from_host },
-      },
-    );
+    if (found !== undefined) return [[name, found]];
+    problems.add(noVariable(name, value.from_host));
+    return [];
   });
   return { ...devcontainer?.env, ...Object.fromEntries(resolved) };
 }
+
+const noVariable = (name: string, variable: string): AgentBoxError =>
+  new AgentBoxError(
+    "manifest.invalid",
+    `The host has no environment variable "${printable(variable)}", which env.${name} takes its value from.`,
+    { hint: `Set it where the command is run, or remove env.${name}.`, facts: { variable } },
+  );
 
 /** SECURITY: a value that stands in a repository's manifest is no secret of the person's; any other may be one. */
 function givenVariables({ values, origins }: EffectiveManifest): string[] {
@@ -204,7 +233,11 @@ function resolveReady(ready: ServiceEntry["ready"]): ReadinessProbe {
   return { kind: "none" };
 }
 
-function resolveLifecycle({ values, origins }: EffectiveManifest, maximum: number): BoxSpec["lifecycle"] {
+function resolveLifecycle(
+  { values, origins }: EffectiveManifest,
+  maximum: number,
+  problems: Problems,
+): BoxSpec["lifecycle"] {
   const defaults = manifestDefaults.lifecycle;
   const {
     ttl = defaults.ttl,
@@ -214,16 +247,7 @@ function resolveLifecycle({ values, origins }: EffectiveManifest, maximum: numbe
   } = values.lifecycle ?? {};
   const asked = parseDuration(ttl)!;
   const isDefault = (origins.get("lifecycle.ttl")?.source ?? "default") === "default";
-  if (asked > maximum && !isDefault) {
-    throw new AgentBoxError(
-      "manifest.invalid",
-      `A time to live of ${ttl} is over the maximum of ${formatDuration(maximum)}.`,
-      {
-        hint: "Choose a shorter time, or raise limits.max_ttl in the user config.",
-        facts: { rule: "E017" },
-      },
-    );
-  }
+  if (asked > maximum && !isDefault) problems.add(tooLong(ttl, maximum));
   return {
     ttlMs: Math.min(asked, maximum),
     ...(idle === undefined ? {} : { idleMs: parseDuration(idle)! }),
@@ -231,3 +255,13 @@ function resolveLifecycle({ values, origins }: EffectiveManifest, maximum: numbe
     stopGraceMs: parseDuration(stop_grace)!,
   };
 }
+
+const tooLong = (ttl: string, maximum: number): AgentBoxError =>
+  new AgentBoxError(
+    "manifest.invalid",
+    `A time to live of ${ttl} is over the maximum of ${formatDuration(maximum)}.`,
+    {
+      hint: "Choose a shorter time, or raise limits.max_ttl in the user config.",
+      facts: { rule: "E017" },
+    },
+  );

@@ -8,7 +8,10 @@ import { isAtLeast } from "./choose-runtime.ts";
  * Refuses before anything is made a tier below the one that was asked for, and what only a runtime with an engine can
  * do. The driver refuses the latter again.
  */
-export function requireSupported(spec: BoxSpec, tier: Isolation["tier"]): void {
+export function requireSupported(
+  spec: Pick<BoxSpec, "runtime" | "tier" | "image" | "packages" | "exceptions">,
+  tier: Isolation["tier"],
+): void {
   if (spec.tier !== undefined && !isAtLeast(tier, spec.tier)) {
     throw new AgentBoxError(
       "policy.unenforceable",

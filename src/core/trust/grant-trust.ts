@@ -1,13 +1,14 @@
 /** A manifest found in a repository is a request, not an order: a person agrees once to exactly what is asked. */
-import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { TrustEntry, TrustQuestion } from "../../contract/api/schemas.ts";
-import type { Core } from "../context.ts";
+import type { Core, CoreWith } from "../context.ts";
 import type { ResolvePlaces } from "./mount-requests.ts";
 import { isAgreed } from "./is-agreed.ts";
 import { requireBrowserMounts } from "./own-places.ts";
 import type { Maker } from "../team/members.ts";
 import { readLayers } from "../manifest/read-layers.ts";
+import { recorded } from "../plan/record-refusals.ts";
 import { trustRequests } from "./trust-requests.ts";
 
 type Project = RouteBody<"askTrust">;
@@ -31,10 +32,13 @@ export async function grantTrust(
   { digest, ...project }: RouteBody<"grantTrust">,
   { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
 ): Promise<TrustEntry> {
-  if (isInBrowser) await requireBrowserMounts(core, (await readLayers(core, project)).places);
+  if (isInBrowser) {
+    const { places } = await readLayers(core, project);
+    await recorded(core, () => requireBrowserMounts(core, places));
+  }
   const question = await askTrust(core, project);
   if (question.digest !== digest) throw mismatch(question, digest);
-  return record(core, question);
+  return recordTrust(core, question);
 }
 
 export async function revokeTrust(
@@ -62,17 +66,6 @@ export async function revokeTrust(
   });
 }
 
-/** Records that an order of another user was refused. */
-export async function noteForeign<T>(core: Core, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isAgentBoxError(error) && error.code === "file.foreign")
-      await core.note("trust.refused", undefined, { ...error.facts });
-    throw error;
-  }
-}
-
 /** Lets the manifest's requests through only if a person has agreed to them. */
 export async function requireTrust(
   core: Core,
@@ -80,36 +73,52 @@ export async function requireTrust(
   agreed: string | undefined,
   { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
 ): Promise<void> {
-  if (isInBrowser) await requireBrowserMounts(core, places);
+  await recorded(core, async () => {
+    if (isInBrowser) await requireBrowserMounts(core, places);
+    const { question, refusal } = await decideTrust(core, places, agreed);
+    if (refusal !== undefined) throw refusal;
+    if (question?.isTrusted === false) await recordYes(core, question);
+  });
+}
+
+/** The yes that came with a request. Without a project it holds for this request alone. */
+export async function recordYes(core: Core, question: TrustQuestion): Promise<void> {
+  const { projectDir, digest, requests } = question;
+  if (projectDir === "") await core.note("trust.granted", undefined, { digest, requests });
+  else await recordTrust(core, question);
+}
+
+/** What the manifest asks for, if anything, and whether a person has agreed to exactly that. Nothing is recorded. */
+export async function decideTrust(
+  core: CoreWith<"store">,
+  places: ResolvePlaces,
+  agreed: string | undefined,
+): Promise<{ readonly question?: TrustQuestion; readonly refusal?: AgentBoxError }> {
   const { requests, digest } = trustRequests(places);
-  if (requests.length === 0) return;
+  if (requests.length === 0) return {};
+  const isTrusted = await isAgreed(core, places, digest);
   const question: TrustQuestion = {
     projectDir: places.projectDir ?? "",
     digest,
     requests: requests.map(({ sentence }) => sentence),
-    isTrusted: false,
+    isTrusted,
   };
-  if (await isAgreed(core, places, digest)) return;
-  if (agreed === digest) {
-    if (places.projectDir === undefined)
-      await core.note("trust.granted", undefined, { digest, requests: question.requests });
-    else await record(core, question);
-    return;
-  }
-  const { projectDir } = question;
-  await core.note("trust.refused", undefined, { projectDir, digest, requests: question.requests });
-  if (agreed !== undefined) throw mismatch(question, agreed);
-  throw new AgentBoxError(
+  if (isTrusted || agreed === digest) return { question };
+  return { question, refusal: agreed === undefined ? notAgreed(question) : mismatch(question, agreed) };
+}
+
+const notAgreed = (question: TrustQuestion): AgentBoxError =>
+  new AgentBoxError(
     "trust.required",
-    `The manifest of ${projectDir} asks to ${question.requests.join("; to ")}.`,
+    `The manifest of ${question.projectDir} asks to ${question.requests.join("; to ")}.`,
     {
-      hint: `Agree in a terminal with: agentbox trust, or name the digest: --trust ${digest}`,
+      hint: `Agree in a terminal with: agentbox trust, or name the digest: --trust ${question.digest}`,
       facts: { ...question },
     },
   );
-}
 
-async function record(core: Core, { projectDir, digest, requests }: TrustQuestion): Promise<TrustEntry> {
+/** A person has agreed to exactly this. */
+async function recordTrust(core: Core, { projectDir, digest, requests }: TrustQuestion): Promise<TrustEntry> {
   const trust = { projectDir, digest, requests, grantedAtMs: core.ports.clock.nowMs() };
   await core.commit({
     trust,

@@ -8,7 +8,7 @@ import { printable } from "../../base/printable.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import type { Origin } from "../../manifest/index.ts";
 import { isWithin, systemDirs } from "../../contract/mount-paths.ts";
-import type { Core } from "../context.ts";
+import type { CoreWith } from "../context.ts";
 import { isAgreed } from "./is-agreed.ts";
 import { type ResolvePlaces, resolveMounts, resolveSkills } from "./mount-requests.ts";
 import { trustRequests } from "./trust-requests.ts";
@@ -26,7 +26,10 @@ export function isOwnPlace(path: string, userHome: string): boolean {
 }
 
 /** For mounts and skills; a manifest that was agreed to at the command line is no question any more. */
-export async function requireBrowserMounts(core: Core, places: ResolvePlaces): Promise<void> {
+export async function requireBrowserMounts(
+  core: CoreWith<"host" | "store">,
+  places: ResolvePlaces,
+): Promise<void> {
   const skills = resolveSkills(places);
   const mounts = resolveMounts(places).map(({ mount: { source }, origin }) => ({ source, origin }));
   const asked = skills === undefined ? mounts : [...mounts, skills];
@@ -41,21 +44,20 @@ export async function requireBrowserMounts(core: Core, places: ResolvePlaces): P
 
 /** SECURITY: a copy of such a directory shows as much as a mount. */
 export async function requireBrowserProject(
-  core: Core,
+  core: CoreWith<"host" | "store">,
   projectDir: string | undefined,
   { mode, url }: BoxSpec["workspace"],
 ): Promise<void> {
   if (projectDir !== undefined && url === undefined && mode !== "empty") await refuseOwn(core, [projectDir]);
 }
 
-async function refuseOwn({ access, ports: { host } }: Core, sources: readonly string[]): Promise<void> {
+async function refuseOwn({ ports: { host } }: CoreWith<"host">, sources: readonly string[]): Promise<void> {
   const home = (await host.realPath(host.userHome)) ?? host.userHome;
   const found = sources.find((source) => isOwnPlace(source, home));
   if (found === undefined) return;
   const place = printable(found);
-  access.refused("authority", { route: "createBox", parameter: "place", needs: "socket", place });
   throw new AgentBoxError("access.forbidden", `A browser cannot show ${place} of the host to a box.`, {
     hint: "This needs a yes at the command line: agentbox trust, or agentbox run in that directory.",
-    facts: { place },
+    facts: { parameter: "place", needs: "socket", place },
   });
 }

@@ -53,6 +53,11 @@ class EngineImages implements Images {
     this.#records = new ImageRecords(options.dir);
   }
 
+  async requireEngine(): Promise<void> {
+    // An engine that was opened once may be gone by now, so it is asked a question.
+    await (await this.#options.engine()).find("localhost/agentbox");
+  }
+
   async find(recipe: ImageRecipe): Promise<ImageInfo | undefined> {
     const base = await this.#bases.find(await baseKey(recipe));
     return base && this.#findPlanned(await planImage(recipe, base, this.#memo));

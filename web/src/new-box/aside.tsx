@@ -81,13 +81,15 @@ function Summary({ check, isCurrent, error }: Pick<AsideProps, "check" | "isCurr
     <div className="parts-stack" aria-busy={!isCurrent}>
       {error === undefined ? null : <ErrorNote error={error} />}
       <Findings findings={findings} />
-      {problems.map((problem) =>
-        Object.hasOwn(steps, problem.code) ? (
-          <Note key={problem.code}>{steps[problem.code]}</Note>
-        ) : (
-          <ErrorNote key={problem.message} error={AgentBoxError.fromBody(problem)} />
-        ),
-      )}
+      {problems
+        .filter(({ code }) => code !== "trust.required")
+        .map((problem) =>
+          Object.hasOwn(steps, problem.code) ? (
+            <Note key={problem.code}>{steps[problem.code]}</Note>
+          ) : (
+            <ErrorNote key={problem.message} error={AgentBoxError.fromBody(problem)} />
+          ),
+        )}
       {warnings.map((warning) => (
         <Note key={warning} tone="warn">
           <Visible text={warning} />

@@ -1,12 +1,10 @@
 import { useState } from "react";
 import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
+import { isRemediable } from "../../../src/contract/plan.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Visible } from "../parts/visible.tsx";
 import type { Draft } from "./draft.ts";
-
-/** What the page itself does something about when it comes. */
-const solvable = ["tool.not_installed", "image.not_built"];
 
 interface CreateButtonProps {
   readonly draft: Draft;
@@ -22,7 +20,7 @@ export function CreateButton({ draft, check, isCurrent, needsTrust, isLinked, on
   const isWrong =
     check === undefined ||
     check.findings.some(({ severity }) => severity === "error") ||
-    check.problems.some(({ code }) => !solvable.includes(code));
+    check.problems.some((problem) => !isRemediable(problem));
   const why = needsTrust
     ? "First say whether the project may have what it asks for."
     : isWrong && isCurrent

@@ -75,7 +75,8 @@ export function requestOf(draft: Draft, project: FoundProject | undefined, trust
   };
 }
 
-const workOf = (task: string): Pick<CreateBoxInput, "main" | "run"> =>
+/** What the box is made to run. */
+export const workOf = (task: string): Pick<CreateBoxInput, "main" | "run"> =>
   task.trim() === ""
     ? { main: { terminal: true, ...terminal }, run: { mode: "interactive", ...terminal } }
     : { run: { mode: "headless", task } };

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { ManifestCheck } from "../../../src/contract/api/schemas/forms.ts";
 import { client } from "../api/client.ts";
-import type { Draft } from "./draft.ts";
+import { type Draft, workOf } from "./draft.ts";
 
 const pauseMs = 250;
 
@@ -13,12 +13,14 @@ export interface Checked {
 }
 
 /** What the daemon says to the form, asked again whenever nobody has typed for a moment. */
-export function useCheck({ name, projectDir, values }: Draft): Checked {
+export function useCheck(draft: Draft): Checked {
+  const { name, projectDir, values, task, starts } = draft;
   const [answer, setAnswer] = useState<{ of: string; check?: ManifestCheck; error?: unknown }>();
   const body = JSON.stringify({
     ...(name === "" ? {} : { name }),
     ...(projectDir === "" ? {} : { projectDir }),
     flags: values,
+    ...(starts ? workOf(task) : {}),
   });
   const latest = useRef(body);
   latest.current = body;

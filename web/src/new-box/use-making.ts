@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { AgentBoxError, isAgentBoxError, toAgentBoxError } from "../../../src/base/errors.ts";
 import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { CreateBoxInput, CreatedBox } from "../../../src/contract/api/schemas.ts";
+import { isRemediable, problemsOf } from "../../../src/contract/plan.ts";
 import type { BoxEvent } from "../../../src/contract/events.ts";
 import { client } from "../api/client.ts";
 import { useLiveEvents } from "../api/live.ts";
@@ -14,11 +15,13 @@ export interface Step {
   readonly isDone: boolean;
 }
 
+export type MadeBox = Omit<CreatedBox, "command">;
+
 export type Making =
   | { readonly phase: "idle" }
   | { readonly phase: "working"; readonly steps: readonly Step[] }
   | { readonly phase: "failed"; readonly steps: readonly Step[]; readonly error: AgentBoxError }
-  | { readonly phase: "done"; readonly steps: readonly Step[]; readonly created: CreatedBox };
+  | { readonly phase: "done"; readonly steps: readonly Step[]; readonly created: MadeBox };
 
 /** What an event of the log says about how far the box is. */
 const eventTitles: Readonly<Record<string, string>> = {
@@ -78,9 +81,9 @@ async function create(
   try {
     return await client.createBox(request);
   } catch (error) {
-    const isMissing =
-      isAgentBoxError(error) && (error.code === "tool.not_installed" || error.code === "image.not_built");
-    if (!isMissing || tried.includes(error.code)) throw error;
+    const isSolvable =
+      isAgentBoxError(error) && error.code !== "trust.required" && problemsOf(error).every(isRemediable);
+    if (!isSolvable || tried.includes(error.code)) throw error;
     if (error.code === "tool.not_installed") await install(error.facts, report, signal);
     else await build(request, report, signal);
     return create(request, report, signal, [...tried, error.code]);
@@ -90,7 +93,7 @@ async function create(
 const lookAgainMs = 2_000;
 
 /** A large workspace takes longer than an answer may; the box is made all the same, and this looks until it is. */
-async function untilMade(name: string): Promise<CreatedBox> {
+async function untilMade(name: string): Promise<MadeBox> {
   for (;;) {
     const { box } = await client.getBox(name);
     if (box.state.phase === "failed") throw new AgentBoxError("box.start_failed", box.state.message);
@@ -131,7 +134,7 @@ export function useMaking() {
     box.current = { name: request.name, agent };
     setMaking({ phase: "working", steps: [] });
     try {
-      const created = await create(request, report, stop.current.signal).catch((thrown: unknown) => {
+      const created: MadeBox = await create(request, report, stop.current.signal).catch((thrown: unknown) => {
         const { name } = box.current;
         if (name === undefined || !isAgentBoxError(thrown, "request.timed_out")) throw thrown;
         return untilMade(name);

@@ -14,7 +14,7 @@ export const formRoutes = {
   checkManifest: {
     method: "POST",
     path: "/v1/manifest/check",
-    summary: "What the daemon would say to a box like this. Nothing is made.",
+    summary: "The plan of a box like this, with everything that would refuse it. Nothing is made.",
     body: "CheckManifestBody",
     response: "ManifestCheck",
     // It reads what a box would be made from, so it takes what making one takes.

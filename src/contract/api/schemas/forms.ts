@@ -1,7 +1,9 @@
 /** For a form: what a manifest may say, and what the daemon would say to one. */
 import { z } from "zod";
 import { BoxSpec, Isolation } from "../../box.ts";
-import { CreateBox, ErrorAnswer, PolicyAnswer, TrustQuestion } from "../schemas.ts";
+import { CreateBox, PolicyAnswer, TrustQuestion } from "../schemas.ts";
+import { Problem } from "./error-answer.ts";
+import { PlannedCommand } from "./planned-command.ts";
 
 /** One rule that is broken, and by whom: the form, or a file that the box would be made from. */
 const CheckFinding = z.object({
@@ -16,8 +18,6 @@ const CheckFinding = z.object({
   hint: z.string(),
 });
 export type CheckFinding = z.infer<typeof CheckFinding>;
-
-const Problem = ErrorAnswer.shape.error;
 
 export const ManifestCheck = z.object({
   findings: z.array(CheckFinding),
@@ -39,6 +39,7 @@ export const ManifestCheck = z.object({
       spec: BoxSpec,
       isolation: Isolation.optional(),
       network: PolicyAnswer.shape.lines,
+      command: PlannedCommand.optional().describe("Absent while it cannot be told."),
     })
     .optional()
     .describe("The box as it would be made; absent while that cannot be told."),
@@ -59,11 +60,6 @@ export const GetManifestSchemaAnswer = z.object({
   choices: z.record(z.string(), z.array(z.string())).describe("By key, such as `runtime.name`."),
 });
 
-export const CheckManifestBody = CreateBox.pick({
-  name: true,
-  projectDir: true,
-  manifest: true,
-  flags: true,
-});
+export const CheckManifestBody = CreateBox.omit({ start: true, ephemeral: true });
 
 export const ListProjectsAnswer = z.object({ projects: z.array(KnownProject) });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PushMode } from "../../review/push.ts";
-import { MergeBody } from "../schemas.ts";
+import { MergeBody } from "./merge-body.ts";
 
 /** A single line, as titles and names are. */
 const line = (max: number) =>
