@@ -173,8 +173,10 @@ export class HttpEdge {
     const caller = readCaller(socket);
     caller?.egress.pace.remove(socket);
     socket.on("error", () => undefined);
-    // SECURITY: inside a connection to a server a CONNECT would be a tunnel nobody judged.
-    if (caller === undefined || caller.target !== undefined || caller.refusal !== undefined) {
+    // SECURITY: inside a connection to a server a CONNECT would be a tunnel nobody judged. Behind a request that is
+    // still being answered, that answer would end up in the tunnel.
+    const isTunnel = caller?.target !== undefined || caller?.refusal !== undefined;
+    if (caller === undefined || isTunnel || caller.active > 0) {
       if (caller) recordBroken(caller, "malformed", "CONNECT");
       socket.destroy();
       return;
@@ -189,7 +191,8 @@ export class HttpEdge {
     socket.on("error", () => undefined);
     const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
     // Node has stopped reading HTTP on this socket, so a body could no longer be told from what follows it.
-    if (caller === undefined || hasBody) {
+    // SECURITY: while a request before it is being answered, Node throws at a second answer on the socket.
+    if (caller === undefined || hasBody || caller.active > 0) {
       if (caller) recordBroken(caller, "malformed");
       socket.destroy();
       return;

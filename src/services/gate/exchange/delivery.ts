@@ -14,7 +14,13 @@ import { dialFailure, failureReason } from "../servers/connect.ts";
 import { guardedHeaders, guardedTrailers, openAnswer } from "./guarded-answer.ts";
 import { type HeldBody, type HoldProblem, holdBody } from "./held-body.ts";
 import type { GateLimits } from "../limits.ts";
-import { type OutboundResponse, writeHints, writeServerHead } from "./outbound-response.ts";
+import {
+  type OutboundResponse,
+  isGone,
+  writeContinue,
+  writeHints,
+  writeServerHead,
+} from "./outbound-response.ts";
 import {
   type InboundRequest,
   type RequestHead,
@@ -158,12 +164,12 @@ export class Delivery {
       // The server closed an idle connection just as we used it; nothing was answered, so it may be sent again.
       const mayRepeat = head.framing === "none" && idempotent.has(head.method);
       const isStale = upstream.reusedSocket && mayRepeat && !isRetry && this.status === undefined;
-      if (isStale && !this.#isCancelled && !this.#dispatch.response.destroyed) this.#send(true);
+      if (isStale && !this.#isCancelled && !isGone(this.#dispatch.response)) this.#send(true);
       else this.#serverFailed(error);
     });
     upstream.on("continue", () => {
       // Whose body is held has been told already.
-      if (this.#held === undefined) this.#dispatch.response.writeContinue();
+      if (this.#held === undefined) writeContinue(this.#dispatch.response);
     });
     upstream.on("information", ({ statusCode, rawHeaders }) => this.#hint(statusCode, rawHeaders));
     upstream.on("upgrade", (answer, socket, rest) => {
@@ -182,6 +188,8 @@ export class Delivery {
     const sent = this.#isUpgrade ? this.#proof.ask(this.#headers) : this.#headers;
     const headers = ["Host", head.authority, ...sent];
     if (head.framing === "chunked") headers.push("Transfer-Encoding", "chunked");
+    // SECURITY: Node would write an empty body in chunks, and who does not read it takes "0" for the next request.
+    if (head.framing === "none" && !bodyless.has(head.method)) headers.push("Content-Length", "0");
     if (this.#isUpgrade) headers.push("Connection", "Upgrade", "Upgrade", "websocket");
     // SECURITY: a server that answers without reading a body takes what it did not read for the next request.
     else if (isJudged && head.framing !== "none") headers.push("Connection", "close");
@@ -253,7 +261,7 @@ export class Delivery {
     };
     if (head.framing === "none") return send(Buffer.alloc(0));
     const timer = this.#watchBody();
-    if (request.headers.expect !== undefined) response.writeContinue();
+    if (request.headers.expect !== undefined) writeContinue(response);
     const giveUp = holdBody(this.#bodySource(prepared.body), caller.egress.secrets.held, {
       onBytes: (bytes) => {
         this.bytesOut += bytes;
@@ -281,7 +289,7 @@ export class Delivery {
 
   #receive(answer: IncomingMessage): void {
     const { response, upgrade } = this.#dispatch;
-    if (response.destroyed) return void answer.destroy();
+    if (isGone(response)) return void answer.destroy();
     answer.on("error", () => undefined);
     const head = openAnswer(answer, this.#guard);
     this.status = answer.statusCode;
@@ -372,6 +380,9 @@ export class Delivery {
 
 const noSwitch = (): Error =>
   dialFailure("unreachable", "The server did not switch to the protocol that was asked for.");
+
+/** Those that Node writes without a word about a body when there is none. */
+const bodyless = new Set(["GET", "HEAD", "OPTIONS", "DELETE"]);
 
 /** Those that a server may get twice without doing more than once. */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);

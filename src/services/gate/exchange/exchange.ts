@@ -3,6 +3,7 @@
  * what the server said (see delivery.ts for what a secret went into), and recorded once.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Http2Stream, constants } from "node:http2";
 import type { DenyReason, EgressRequest } from "../../../contract/network/policy.ts";
 import { overridesOf } from "../../../contract/network/request-overrides.ts";
 import type { InternalHost } from "../../../ports/gate.ts";
@@ -14,7 +15,7 @@ import { Delivery, type Failure, type Target, type Upgrade } from "./delivery.ts
 import { type Denial, isSecretDenial } from "./denial.ts";
 import { type VisitCount, visitHost } from "./internal-visit.ts";
 import type { GateLimits } from "../limits.ts";
-import { type OutboundResponse, writeDenial } from "./outbound-response.ts";
+import { type OutboundResponse, isGone, writeDenial } from "./outbound-response.ts";
 import { type InboundRequest, type RequestHead, hasOneReading, readRequestHead } from "./request-head.ts";
 
 type Allowed = Extract<Settled, { outcome: "allow" }>;
@@ -76,7 +77,7 @@ export class Exchange {
     });
     // Only a question to a person waits; every other request goes on in the same turn.
     const settled = judged instanceof Promise ? await judged : judged;
-    if (this.#response.destroyed) return this.#record("not_approved");
+    if (isGone(this.#response)) return this.#record("not_approved");
     if (settled.outcome === "deny") return this.#deny(settled.reason, settled);
     if (settled.mustInspect && !hasOneReading(this.#target!.path)) return this.#deny("malformed", settled);
     this.#settled = settled;
@@ -232,7 +233,7 @@ export class Exchange {
   }
 
   #destroyClient(): void {
-    if ("stream" in this.#response) this.#response.stream.close();
+    if ("stream" in this.#response) resetStream(this.#response.stream);
     else (this.#upgrade?.socket ?? this.#response.socket)?.destroy();
   }
 
@@ -301,3 +302,10 @@ export class Exchange {
     this.#caller.active -= 1;
   }
 }
+
+/**
+ * SECURITY: not in the same turn, because Node's HTTP/2 can spoil its own memory when a stream is reset from inside one
+ * of its callbacks. Without an error, programs would take what has come of an answer for all of it.
+ */
+const resetStream = (stream: Http2Stream): void =>
+  void setImmediate(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR));

@@ -6,6 +6,21 @@ import { type AnswerHead, type InboundRequest, earlyHints, toHttp2Headers } from
 
 export type OutboundResponse = ServerResponse | Http2ServerResponse;
 
+/** Nobody reads the answer any more. An answer over HTTP/2 does not say so itself, whatever its type promises. */
+export const isGone = (response: OutboundResponse): boolean =>
+  "stream" in response ? response.stream.destroyed || response.stream.closed : response.destroyed;
+
+/**
+ * Whether something may be said before the answer. SECURITY: Node throws where a stream is gone, and nothing would catch
+ * that. Where answers to earlier requests are still to come, it would write the words behind the head of this answer.
+ */
+const mayPrecede = (response: OutboundResponse): boolean =>
+  !isGone(response) && !response.headersSent && ("stream" in response || response.socket !== null);
+
+export function writeContinue(response: OutboundResponse): void {
+  if (mayPrecede(response)) response.writeContinue();
+}
+
 export function writeServerHead(
   response: OutboundResponse,
   { status, message, headers }: AnswerHead,
@@ -22,7 +37,7 @@ export function writeServerHead(
 
 export function writeHints(response: OutboundResponse, status: number, rawHeaders: readonly string[]): void {
   const hints = status === 103 ? earlyHints(rawHeaders) : undefined;
-  if (hints === undefined) return;
+  if (hints === undefined || !mayPrecede(response)) return;
   try {
     response.writeEarlyHints(hints);
   } catch {
@@ -31,7 +46,7 @@ export function writeHints(response: OutboundResponse, status: number, rawHeader
 }
 
 export function writeDenial(request: InboundRequest, response: OutboundResponse, denial: Denial): void {
-  if (response.destroyed || response.headersSent) return;
+  if (isGone(response) || response.headersSent) return;
   const { status, headers, body } = denialAnswer(denial);
   // The server's head may have failed half-way; nothing of it belongs to our answer.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
