@@ -52,6 +52,9 @@ const enginePrograms = {
   "docker-compose": "docker-compose",
 };
 
+/** Real servers for the fuzzer of the gate; on request only, because some of them start services. */
+const serverPrograms = { nginx: "nginx-light", apache2: "apache2-bin", caddy: "caddy" };
+
 /** A browser for the dashboard's tests; installed on request only, as engines are. */
 const browserPrograms = { chromium: "chromium" };
 
@@ -63,6 +66,6 @@ export function programsFor(isWanted, isWhole) {
     ...(isWanted("programs") ? [toolStorePrograms] : []),
     ...(withBoxes ? [boxPrograms] : []),
     ...(isWanted("system") ? [terminalPrograms] : []),
-    ...(withBoxes && isWhole ? [enginePrograms, browserPrograms] : []),
+    ...(withBoxes && isWhole ? [enginePrograms, serverPrograms, browserPrograms] : []),
   ];
 }

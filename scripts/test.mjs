@@ -1,6 +1,6 @@
 // `npm test [-- filter]`: unit tests first, then those that start programs, then those with real boxes. Every test that did
 // not run is listed by name with its reason. The last line is "N passed, N failed", with ", N skipped" when there were any.
-// AGENTBOX_TEST_ENGINES=all installs Chromium and the container engines that some tests start for themselves, and runs what depends on the
+// AGENTBOX_TEST_ENGINES=all installs Chromium, web servers and the container engines that some tests start for themselves, and runs what depends on the
 // runtime in Docker, rootless Podman and gVisor as well; with AGENTBOX_TEST_WHOLE=1, all suites of the box, gate and vault.
 //
 //   --no-skips-except FILE   a skip that FILE does not name (lines "test name | reason") is a failure

@@ -16,7 +16,8 @@ import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { hasProgram } from "../support/host-facts.ts";
 import { onPty } from "../support/pty.ts";
 import { describeUnless, itUnless } from "../support/skipping.ts";
-import { fuzzCount, fuzzSeed, hostileStream, seeded } from "../support/terminal-fuzz.ts";
+import { fuzzCount, fuzzSeed, hostileStream } from "../support/terminal-fuzz.ts";
+import { seeded } from "../support/seeded.ts";
 import { XtermWitness, isHarmless, vtermActs } from "../support/terminal-witness.ts";
 
 const esc = "\u001b";

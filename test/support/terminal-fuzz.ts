@@ -1,24 +1,11 @@
 /** Streams of bytes that a box might send to a terminal, made from a seed. */
 
-export type Random = () => number;
-
-/** Mulberry32: the same numbers for the same seed, everywhere. */
-export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { type Random, below, pick } from "./seeded.ts";
 
 /** How many sequences a fuzzer tries; a long run names more of them, and another seed. */
 export const fuzzCount = (usual: number): number => Number(process.env["AGENTBOX_TERMINAL_FUZZ"] ?? usual);
 export const fuzzSeed = Number(process.env["AGENTBOX_TERMINAL_SEED"] ?? 38);
 
-const below = (random: Random, limit: number): number => Math.floor(random() * limit);
-const pick = <T>(random: Random, choices: readonly T[]): T => choices[below(random, choices.length)]!;
 const times = (random: Random, most: number, make: () => string): string =>
   Array.from({ length: below(random, most + 1) }, make).join("");
 const between = (random: Random, first: number, last: number): string =>

@@ -12,9 +12,8 @@ import {
   harmlessStream,
   hostileStream,
   knownAttacks,
-  type Random,
-  seeded,
 } from "../../../test/support/terminal-fuzz.ts";
+import { type Random, seeded } from "../../../test/support/seeded.ts";
 import { XtermWitness, isHarmless } from "../../../test/support/terminal-witness.ts";
 import { TerminalGuard } from "./guard.ts";
 

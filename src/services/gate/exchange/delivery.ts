@@ -24,6 +24,7 @@ import {
 import {
   type InboundRequest,
   type RequestHead,
+  framingFields,
   hasArrivedWhole,
   toHttp2Headers,
   trailerFields,
@@ -167,10 +168,8 @@ export class Delivery {
       if (isStale && !this.#isCancelled && !isGone(this.#dispatch.response)) this.#send(true);
       else this.#serverFailed(error);
     });
-    upstream.on("continue", () => {
-      // Whose body is held has been told already.
-      if (this.#held === undefined) writeContinue(this.#dispatch.response);
-    });
+    // Whose body is held has been told already.
+    if (this.#held === undefined) upstream.on("continue", () => writeContinue(this.#dispatch.response));
     upstream.on("information", ({ statusCode, rawHeaders }) => this.#hint(statusCode, rawHeaders));
     upstream.on("upgrade", (answer, socket, rest) => {
       if (this.#isUpgrade && this.#proof.isGivenBy(answer)) return this.#join(answer, socket, rest);
@@ -186,10 +185,7 @@ export class Delivery {
   #open(): ClientRequest | undefined {
     const { caller, head, target, exception, prepared, isJudged } = this.#dispatch;
     const sent = this.#isUpgrade ? this.#proof.ask(this.#headers) : this.#headers;
-    const headers = ["Host", head.authority, ...sent];
-    if (head.framing === "chunked") headers.push("Transfer-Encoding", "chunked");
-    // SECURITY: Node would write an empty body in chunks, and who does not read it takes "0" for the next request.
-    if (head.framing === "none" && !bodyless.has(head.method)) headers.push("Content-Length", "0");
+    const headers = ["Host", head.authority, ...sent, ...framingFields(head)];
     if (this.#isUpgrade) headers.push("Connection", "Upgrade", "Upgrade", "websocket");
     // SECURITY: a server that answers without reading a body takes what it did not read for the next request.
     else if (isJudged && head.framing !== "none") headers.push("Connection", "close");
@@ -380,9 +376,6 @@ export class Delivery {
 
 const noSwitch = (): Error =>
   dialFailure("unreachable", "The server did not switch to the protocol that was asked for.");
-
-/** Those that Node writes without a word about a body when there is none. */
-const bodyless = new Set(["GET", "HEAD", "OPTIONS", "DELETE"]);
 
 /** Those that a server may get twice without doing more than once. */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);

@@ -165,6 +165,16 @@ const looksLikeFraming = (name: string): boolean =>
   name.includes("_") && framingNames.has(name.replaceAll("_", "-"));
 const framingNames = new Set(["content-length", "transfer-encoding", "host", "connection"]);
 
+/** What says where the body ends, beside a Content-Length of the program's own. */
+export function framingFields({ method, framing }: RequestHead): string[] {
+  if (framing === "chunked") return ["Transfer-Encoding", "chunked"];
+  // SECURITY: Node would write an empty body in chunks, and who does not read it takes its "0" for the next request.
+  return framing === "none" && !bodiless.has(method) ? ["Content-Length", "0"] : [];
+}
+
+/** Those of which Node says nothing about a body when there is none. */
+const bodiless = new Set(["GET", "HEAD", "OPTIONS", "DELETE"]);
+
 /**
  * Whether a body that has ended arrived whole. SECURITY: HTTP/2 tells a stream that was reset as one that has ended,
  * also one that was reset "without error". Only a stream that is still open at that moment was ended by the program.

@@ -8,6 +8,7 @@ import { connect as connectHttp2, constants } from "node:http2";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { waitFor } from "../../src/base/wait-for.ts";
 import {
   type GateFixture,
   type TestServer,
@@ -18,7 +19,6 @@ import {
   rule,
   startTls,
   tcpServer,
-  until,
 } from "../../src/services/gate/fixtures/gate.fixture.ts";
 import { fakeInjection, inject } from "../../src/services/gate/fixtures/injection.fixture.ts";
 
@@ -39,7 +39,7 @@ async function openWorld() {
     server,
     open: () => fixture.open({ via: "tcp", host: name, port: server.port }),
     /** The connection on which the server has read `text`, and all that it has read there. */
-    reads: (text: string) => until(() => [...seen].find(([, read]) => read.includes(text))),
+    reads: (text: string) => waitFor("its words", () => [...seen].find(([, read]) => read.includes(text))),
     async [Symbol.asyncDispose]() {
       await fixture[Symbol.asyncDispose]();
       for (const peer of seen.keys()) peer.destroy();
@@ -167,7 +167,7 @@ describe("over HTTP/2", () => {
     const opened = await session(fixture, server);
     const stream = opened.request(request);
     stream.on("error", () => undefined);
-    await until(() => injection.requests[0]);
+    await waitFor("the request", () => injection.requests[0]);
     stream.close(constants.NGHTTP2_CANCEL);
     // Another stream of the session is answered after the reset has been read.
     const control = opened.request({ ...request, ":path": "/control" });
