@@ -90,14 +90,14 @@ const bench: Bench = {
     if (missing) return [{ name, skipped: missing }];
     return withDaemon(async (daemon) => {
       await startBox(daemon, "many");
-      const way = await signIn(daemon);
+      const listener = await signIn(daemon);
       const sessions = Array.from({ length: terminals }, (_none, index) => `t-${index + 1}`);
       for (const session of sessions) await startProgram(daemon, "many", session, echoes);
-      const first = await OpenTerminal.open(way, sessions[0]!);
+      const first = await OpenTerminal.open(listener, sessions[0]!);
       const alone = await echoMedian([first], turns * terminals);
       const before = ownMib([daemon.pid]);
       const open = [first];
-      for (const session of sessions.slice(1)) open.push(await OpenTerminal.open(way, session));
+      for (const session of sessions.slice(1)) open.push(await OpenTerminal.open(listener, session));
       const together = await echoMedian(open, turns);
       const after = ownMib([daemon.pid]);
       for (const terminal of open) terminal.close();

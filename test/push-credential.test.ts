@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Box } from "../src/contract/box.ts";
 import type { Core } from "../src/core/context.ts";
 import { openCredential } from "../src/core/review/push-credential.ts";
-import { parsePlace } from "../src/core/review/push-place.ts";
+import { parsePushTarget } from "../src/core/review/push-target.ts";
 import { addSecret } from "../src/core/secrets/keep-secrets.ts";
 import { type TestHost, createOn, openTestCore, openTestHost } from "./support/core.ts";
 
@@ -25,9 +25,9 @@ describe("a secret that was typed for a push", () => {
     await host[Symbol.asyncDispose]();
   });
 
-  const open = (settings: Parameters<typeof parsePlace>[2]) => {
-    const place = parsePlace("origin", "https://code.example/shop/app.git", settings);
-    return openCredential(core, box, place, { settings, secret: "work" });
+  const open = (settings: Parameters<typeof parsePushTarget>[2]) => {
+    const target = parsePushTarget("origin", "https://code.example/shop/app.git", settings);
+    return openCredential(core, box, target, { settings, secret: "work" });
   };
 
   it("goes to a host that the person has named", async () => {

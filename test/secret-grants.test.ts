@@ -51,7 +51,7 @@ describe("grants of secrets", () => {
     const asked = injectionListener(() => core).authorise(
       gateBox(box),
       own,
-      own.use.places[0]!,
+      own.use.destinations[0]!,
       signal.signal,
     );
     // Nobody is there: a question that is open is left.
@@ -126,7 +126,7 @@ describe("grants of secrets", () => {
     const asked = source.authorise(
       gateBox(box),
       binding,
-      binding.use.places[0]!,
+      binding.use.destinations[0]!,
       new AbortController().signal,
     );
     const question = await waitFor("the question", () => core.approvals.list()[0]);

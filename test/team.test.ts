@@ -26,7 +26,7 @@ beforeEach(async () => {
   host = await openTestHost();
   core = await openTestCore(host);
   later = [];
-  answer = { verdict: "confirmed", claims };
+  answer = { outcome: "confirmed", claims };
   refreshToken = "r1";
   config = `[runtime]\nname = "memory"\n[web.sign_in]\nissuer = "${issuer}"\nclient_id = "x"\nadmin_group = "admins"\nmax_session = "3h"\n`;
   host.clock.after = (_ms, callback) => {
@@ -84,7 +84,7 @@ describe("how long somebody stays", () => {
 
   it("is an hour without its word: when it is away, and when it gave no refresh token", async () => {
     const stop = core.team.watch();
-    answer = { verdict: "unknown", reason: "away" };
+    answer = { outcome: "unknown", reason: "away" };
     const away = await signIn();
     refreshToken = undefined;
     const without = await signIn();
@@ -100,7 +100,7 @@ describe("how long somebody stays", () => {
     const [one, other] = [await signIn(), await signIn()];
     await pass(hourMs / 4);
     expect(who(one)).toMatchObject({ id: ana });
-    answer = { verdict: "ended", reason: "gone" };
+    answer = { outcome: "ended", reason: "gone" };
     await pass(hourMs / 4);
     for (const session of [one, other]) expect(() => who(session)).toThrow(nobody);
     expect(core.access.records.state.people).toMatchObject([{ id: ana, isBarred: true, isAdmin: false }]);
@@ -113,7 +113,7 @@ describe("how long somebody stays", () => {
     const session = await signIn();
     let isEnded = false;
     core.access.hold(core.access.identifySession(session), () => (isEnded = true));
-    answer = { verdict: "confirmed", claims: { ...claims, groups: [] } };
+    answer = { outcome: "confirmed", claims: { ...claims, groups: [] } };
     await pass(hourMs / 4);
     expect(who(session)).toMatchObject({ id: ana, isAdmin: false });
     expect(isEnded, "what was open as an admin").toBe(true);

@@ -58,7 +58,7 @@ const loadLimitMs = 300_000;
 const nobody = 65_534;
 const sources = join(repository, "bench/support");
 
-class Place {
+class GateNode {
   readonly #children: ChildProcess[] = [];
   readonly directory = mkdtempSync("/tmp/abx-bench-");
   #pid = -1;
@@ -185,7 +185,7 @@ export async function onGateGround<T>(
 ): Promise<readonly (T | Skipped)[]> {
   const missing = await whyNoGround();
   if (missing !== undefined) return [{ name, skipped: missing }];
-  const place = new Place();
+  const place = new GateNode();
   try {
     await place.open();
     const at = (file: string) => join(place.directory, file);

@@ -14,11 +14,11 @@ function isThere({ path, kind, searchPath }: Artifact, config: BoxdConfig): bool
   const { PATH = "" } = boxEnv(config, searchPath === undefined ? {} : { PATH: searchPath });
   const directories = PATH.split(":").filter((directory) => directory !== "");
   // What comes from the box's own files may be made later; only what is part of its system is promised.
-  return directories.some((directory) => isOwnPlace(directory) || isOfKind(join(directory, path), kind));
+  return directories.some((directory) => isOwnDirectory(directory) || isOfKind(join(directory, path), kind));
 }
 
 /** A relative directory in a PATH is one of the workspace. */
-const isOwnPlace = (directory: string): boolean =>
+const isOwnDirectory = (directory: string): boolean =>
   !isAbsolute(directory) ||
   [boxPaths.workspace, boxPaths.home].some((own) => directory === own || directory.startsWith(`${own}/`));
 

@@ -49,7 +49,7 @@ export function forbiddenMountTarget(target: string): string | undefined {
   return undefined;
 }
 
-export interface HostPlaces {
+export interface HostDirectories {
   /** Home of the person, where known. */
   readonly userHome?: string | undefined;
   /** AGENTBOX_HOME, where known. */
@@ -61,12 +61,12 @@ export const holdsHome = (path: string, userHome: string): boolean =>
   isWithin(normalizePath(userHome), normalizePath(path));
 
 /** Why this path of the host may not be shown to a box; undefined when it may. */
-export function forbiddenMountSource(source: string, places: HostPlaces = {}): string | undefined {
+export function forbiddenMountSource(source: string, directories: HostDirectories = {}): string | undefined {
   const path = normalizePath(source);
   if (path === "/") return "it is the whole disk";
   const control = hostControlDirs.find((dir) => isWithin(path, dir) || isWithin(dir, path));
   if (control) return `${control} holds devices and control sockets of the host`;
-  const { userHome, agentboxHome } = places;
+  const { userHome, agentboxHome } = directories;
   if (userHome && holdsHome(path, userHome)) return "it is or holds a whole home directory";
   // SECURITY: the daemon's socket and store are there; a box that sees them controls every other box.
   if (agentboxHome) {

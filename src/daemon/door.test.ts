@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { isAgentBoxError } from "../base/errors.ts";
 import type { Access } from "../core/access/access.ts";
 import type { Caller } from "../core/access/caller.ts";
-import { enter, type EntryKind, type Way } from "./door.ts";
+import { enter, type EntryKind, type ListenerKind } from "./door.ts";
 
 const origin = "http://127.0.0.1:7420";
-const way: Way = {
+const listener: ListenerKind = {
   kind: "web",
-  places: () => ({ hosts: new Set(["127.0.0.1:7420"]), origins: new Set([origin]) }),
+  addresses: () => ({ hosts: new Set(["127.0.0.1:7420"]), origins: new Set([origin]) }),
 };
 const caller: Caller = { principal: { kind: "owner" }, credential: { kind: "session", id: "s" } };
 
@@ -34,7 +34,11 @@ function requestOf(
   return { url, method, headers, rawHeaders } as unknown as IncomingMessage;
 }
 
-const isIn = (request: IncomingMessage, kind: EntryKind = "request", by: Way = way): boolean => {
+const isIn = (
+  request: IncomingMessage,
+  kind: EntryKind = "request",
+  by: ListenerKind = listener,
+): boolean => {
   try {
     return enter(access, by, request, kind).caller !== undefined;
   } catch {
@@ -74,11 +78,11 @@ describe("the door", () => {
 
   it("is the same for every path that is not the page's", () => {
     for (const url of ["/v1", "/v1/", "/v1/nothing", "/metrics", "/livez/x", "/openapi.json"])
-      expect(() => enter(access, way, requestOf(host, { url }), "request")).toThrow(
+      expect(() => enter(access, listener, requestOf(host, { url }), "request")).toThrow(
         expect.objectContaining({ code: "access.unauthenticated" }),
       );
     for (const url of ["/", "/box/shop", "/V1/me", "/main-ABCDEFGH.js"])
-      expect(enter(access, way, requestOf(host, { url }), "request").caller).toBeUndefined();
+      expect(enter(access, listener, requestOf(host, { url }), "request").caller).toBeUndefined();
     // A WebSocket is never the page's.
     expect(isIn(requestOf({ ...host, origin }, { url: "/" }), "upgrade")).toBe(false);
   });
@@ -110,7 +114,7 @@ describe("the door", () => {
         ] as const) {
           if (headers.host === host.host && "origin" in headers && headers.origin === origin) continue;
           try {
-            enter(access, way, requestOf(headers, { url }), "request");
+            enter(access, listener, requestOf(headers, { url }), "request");
             expect.unreachable(JSON.stringify({ headers, url }));
           } catch (error) {
             expect(isAgentBoxError(error)).toBe(true);

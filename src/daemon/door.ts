@@ -11,13 +11,15 @@ import { type Caller, socketOwner } from "../core/access/caller.ts";
 import { cookieValues } from "./cookies.ts";
 
 /** By which names the dashboard may be addressed, and so from which pages it may be asked. */
-export interface WebPlaces {
+export interface WebAddresses {
   /** As in a Host header, in lower case, with the port. */
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
 }
 
-export type Way = { readonly kind: "socket" } | { readonly kind: "web"; readonly places: () => WebPlaces };
+export type ListenerKind =
+  | { readonly kind: "socket" }
+  | { readonly kind: "web"; readonly addresses: () => WebAddresses };
 
 export interface Entry {
   readonly url: URL;
@@ -32,12 +34,17 @@ const firstParts = new Set(Object.values(routes).map(({ path }) => path.split("/
 /** SECURITY: decided by the first part alone, so that what is not a route of the API is still answered by the API. */
 const isOfApi = (pathname: string): boolean => firstParts.has(pathname.split("/")[1] ?? "");
 
-export function enter(access: Access, way: Way, request: IncomingMessage, kind: EntryKind): Entry {
-  if (way.kind === "socket") {
+export function enter(
+  access: Access,
+  listener: ListenerKind,
+  request: IncomingMessage,
+  kind: EntryKind,
+): Entry {
+  if (listener.kind === "socket") {
     refuseBrowsers(request);
     return { url: targetOf(request), caller: socketOwner };
   }
-  const { hosts, origins } = way.places();
+  const { hosts, origins } = listener.addresses();
   checkHost(access, request, hosts);
   checkOrigin(access, request, origins, kind);
   const url = targetOf(request);

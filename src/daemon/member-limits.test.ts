@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Sight } from "../core/access/sight.ts";
+import type { Visibility } from "../core/access/visibility.ts";
 import { handlers } from "./handlers/handlers.ts";
 import { networkHandlers } from "./handlers/network-handlers.ts";
 import { reviewHandlers } from "./handlers/review-handlers.ts";
 
-const sight = (isOfHost: boolean): Sight =>
-  ({ isOfHost, principal: { kind: "person" }, roleOn: async () => "own" }) as unknown as Sight;
+const visibility = (isOfHost: boolean): Visibility =>
+  ({ isOfHost, principal: { kind: "person" }, roleOn: async () => "own" }) as unknown as Visibility;
 
 describe("what a member cannot do with a box of their own", () => {
   it("is saying yes for it: a no is theirs, a yes is the host's", async () => {
@@ -16,11 +16,11 @@ describe("what a member cannot do with a box of their own", () => {
         answer: async (_id: number, { answer }: { answer: string }) => void answers.push(answer),
       },
     };
-    const answer = (access: Sight, body: object) =>
+    const answer = (access: Visibility, body: object) =>
       networkHandlers.answerApproval({ deps: { core }, params: { approval: "7" }, body, access } as never);
-    await answer(sight(true), { answer: "allow", scope: "box" });
-    await answer(sight(false), { answer: "deny", scope: "once" });
-    await expect(answer(sight(false), { answer: "allow", scope: "once" })).rejects.toMatchObject({
+    await answer(visibility(true), { answer: "allow", scope: "box" });
+    await answer(visibility(false), { answer: "deny", scope: "once" });
+    await expect(answer(visibility(false), { answer: "allow", scope: "once" })).rejects.toMatchObject({
       code: "access.forbidden",
     });
     expect(answers).toEqual(["allow", "deny"]);
@@ -83,7 +83,7 @@ describe("what a member cannot do with a box of their own", () => {
       reviewHandlers.undoMerge({
         deps: { core },
         body: { box: "own", projectDir },
-        access: { ...sight(isOfHost), roleOnLife: () => "own" },
+        access: { ...visibility(isOfHost), roleOnLife: () => "own" },
       } as never);
     await expect(undo("/theirs")).rejects.toMatchObject({ code: "review.nothing" });
     expect(await undo("/mine")).toMatchObject({ merge: { id: 2 } });
@@ -107,7 +107,7 @@ it.each([
       storage: { dirs: () => ({ home: "", workspace: "" }) },
     },
   };
-  const access = { ...sight(false), scopes, roleOnLife: () => role };
+  const access = { ...visibility(false), scopes, roleOnLife: () => role };
   const answer = await handlers.getBox({ deps: { core }, params: { box: "one" }, access } as never);
   expect(answer).toMatchObject({ box: { name: "one", spec: { env: { A: shown } } } });
 });

@@ -14,11 +14,11 @@ import { getSchema } from "../contract/api/schemas/get-schema.ts";
 import { requireAuthority } from "../core/access/authority.ts";
 import { type Caller, idOf } from "../core/access/caller.ts";
 import { decideReach } from "../core/access/decide-reach.ts";
-import type { Sight } from "../core/access/sight.ts";
+import type { Visibility } from "../core/access/visibility.ts";
 import { noSuchBox } from "../core/context.ts";
 import type { Logger } from "../host/logger.ts";
 import { type ClosedConnections, WaitingConnections } from "../host/waiting-connections.ts";
-import { enter, type EntryKind, type Way } from "./door.ts";
+import { enter, type EntryKind, type ListenerKind } from "./door.ts";
 import { type HandlerDeps, handlers, type Request } from "./handlers/handlers.ts";
 import { parseWith, readJson, sendJson } from "./http.ts";
 import { matchRoute, type Match } from "./router.ts";
@@ -33,7 +33,7 @@ export interface ServerDeps extends HandlerDeps {
   readonly webBuild: URL;
 }
 
-export function createApiServer(deps: ServerDeps, way: Way): Server {
+export function createApiServer(deps: ServerDeps, listener: ListenerKind): Server {
   const server = createServer({
     maxHeaderSize: 16 * 1024,
     headersTimeout: 10_000,
@@ -41,14 +41,14 @@ export function createApiServer(deps: ServerDeps, way: Way): Server {
     connectionsCheckingInterval: 1_000,
   });
   server.maxConnections = 1024;
-  const isWeb = way.kind === "web";
+  const isWeb = listener.kind === "web";
   const previews = isWeb ? deps.previews : undefined;
   // The socket is the owner's alone; the port is open to every user of the host.
   const waiting = isWeb ? new WaitingConnections(server, { most: 128, onClosed: noting(deps) }) : undefined;
   server.on("request", (request, response) => {
     const admitted = () => waiting?.admit(request.socket);
     if (previews?.owns(request)) void previews.answer(request, response, admitted);
-    else void answer(deps, way, { request, response, admitted });
+    else void answer(deps, listener, { request, response, admitted });
   });
   const sockets = new WebSocketServer({
     noServer: true,
@@ -62,7 +62,7 @@ export function createApiServer(deps: ServerDeps, way: Way): Server {
     socket.on("error", () => socket.destroy());
     const admitted = () => waiting?.admit(socket);
     if (previews?.owns(request)) previews.upgrade({ request, socket, head }, admitted);
-    else void upgrade(deps, way, sockets, { request, socket, head, admitted });
+    else void upgrade(deps, listener, sockets, { request, socket, head, admitted });
   });
   server.on("clientError", (error, socket) => refuseConnection(socket, notHttp(error)));
   return server;
@@ -90,7 +90,7 @@ interface Admitted {
   readonly match: Match;
   readonly url: URL;
   readonly caller: Caller;
-  readonly access: Sight;
+  readonly access: Visibility;
   readonly reached: Reached;
 }
 
@@ -104,30 +104,30 @@ interface Reached {
 /** Who asks, for what, and whether they may. Everything that reaches a handler has come through here. */
 async function admit(
   { core }: ServerDeps,
-  way: Way,
+  listener: ListenerKind,
   request: IncomingMessage,
   kind: EntryKind,
 ): Promise<Admitted | { readonly url: URL; readonly caller: undefined }> {
-  const { url, caller } = enter(core.access, way, request, kind);
+  const { url, caller } = enter(core.access, listener, request, kind);
   if (caller === undefined) return { url, caller };
   const match = matchRoute(request.method ?? "GET", url.pathname);
-  const access = core.access.sightOf(caller);
+  const access = core.access.visibilityOf(caller);
   const reached = await requireReach(core, access, match);
   return { match, url, caller, access, reached };
 }
 
 async function requireReach(
   core: ServerDeps["core"],
-  access: Sight,
+  access: Visibility,
   { name, route, params }: Match,
 ): Promise<Reached> {
   const { box } = params;
   const found = box === undefined || access.isOfHost ? undefined : await core.ports.store.findBox(box);
   const roleNow = () => found && access.roleOnLife({ box: found.name, incarnation: found.incarnation });
   const role = roleNow();
-  const verdict = decideReach(access.principal, route, role);
+  const decision = decideReach(access.principal, route, role);
   // SECURITY: a share can end, or give less, while its person stays signed in; an open terminal must end with it.
-  if (verdict.allow)
+  if (decision.allow)
     return {
       mayStill: () => role === undefined || includesRole(roleNow(), role),
       async requireSame() {
@@ -136,19 +136,19 @@ async function requireReach(
         if (incarnation !== found.incarnation) throw noSuchBox(found.name);
       },
     };
-  core.access.refused(verdict.reason, {
+  core.access.refused(decision.reason, {
     route: name,
     who: access.principal.kind,
     id: idOf(access.principal),
     box,
   });
-  if (verdict.reason === "unseen") throw noSuchBox(box ?? "");
+  if (decision.reason === "unseen") throw noSuchBox(box ?? "");
   throw new AgentBoxError(
     "access.forbidden",
-    verdict.reason === "scope"
+    decision.reason === "scope"
       ? `This credential does not have the scope "${route.scope}".`
       : "This is not yours to use.",
-    { facts: { route: name, reason: verdict.reason } },
+    { facts: { route: name, reason: decision.reason } },
   );
 }
 
@@ -162,14 +162,14 @@ interface Exchange {
   readonly admitted: () => void;
 }
 
-async function answer(deps: ServerDeps, way: Way, exchange: Exchange): Promise<void> {
+async function answer(deps: ServerDeps, listener: ListenerKind, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
   const startedAt = performance.now();
   let name: RouteName | "none" = "none";
   response.setHeader(versionHeader, deps.version);
-  if (way.kind === "web") setSecurityHeaders(response);
+  if (listener.kind === "web") setSecurityHeaders(response);
   try {
-    const admitted = await admit(deps, way, request, "request");
+    const admitted = await admit(deps, listener, request, "request");
     if (admitted.caller === undefined) {
       const { core, web, webBuild } = deps;
       const { url } = admitted;
@@ -232,12 +232,12 @@ interface Upgrade {
 
 async function upgrade(
   deps: ServerDeps,
-  way: Way,
+  listener: ListenerKind,
   sockets: WebSocketServer,
   { request, socket, head, admitted: onAdmitted }: Upgrade,
 ): Promise<void> {
   try {
-    const admitted = await admit(deps, way, request, "upgrade");
+    const admitted = await admit(deps, listener, request, "upgrade");
     if (admitted.caller === undefined)
       throw new AgentBoxError("request.not_found", "This route is not a stream.");
     onAdmitted();

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 
-export type Ends = Pick<Socket, "localPort" | "remotePort">;
+export type SocketPorts = Pick<Socket, "localPort" | "remotePort">;
 
 /** "0100007F" is 127.0.0.1; with zeros and FFFF before it, the same in a socket of IPv6. */
 const loopback = /^(?:0{16}F{4}0{4})?[0-9A-F]{6}7F$/i;
@@ -26,20 +26,20 @@ export class PeerUsers {
   }
 
   /** Undefined for a connection that is not there. */
-  of(ends: Ends): number | undefined {
-    return this.#users.get(keyOf(ends));
+  of(ports: SocketPorts): number | undefined {
+    return this.#users.get(keyOf(ports));
   }
 }
 
-const keyOf = ({ localPort, remotePort }: Ends): string => `${localPort} ${remotePort}`;
+const keyOf = ({ localPort, remotePort }: SocketPorts): string => `${localPort} ${remotePort}`;
 
 /**
  * SECURITY: a browser is started with the address as an argument, which every user of the machine can read, so a link of the
  * owner's is good only for the owner's own programs. Where the system does not tell, and for a daemon of root's, whose
  * owner's browser is another user's, the code alone has to do.
  */
-export async function isOfAnotherUser(ends: Ends, ownUser = process.getuid?.()): Promise<boolean> {
+export async function isOfAnotherUser(ports: SocketPorts, ownUser = process.getuid?.()): Promise<boolean> {
   if (ownUser === undefined || ownUser === 0) return false;
-  const user = (await PeerUsers.read()).of(ends);
+  const user = (await PeerUsers.read()).of(ports);
   return user !== undefined && user !== ownUser && user !== 0;
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { afterEach, expect, it } from "vitest";
-import type { Ends } from "./peer-user.ts";
+import type { SocketPorts } from "./peer-user.ts";
 import { type ClosedConnections, WaitingConnections } from "./waiting-connections.ts";
 
 const open: { destroy(): void }[] = [];
@@ -20,7 +20,7 @@ async function listener(most: number) {
   const waiting = new WaitingConnections(server, {
     most,
     onClosed: (one) => closed.push(one),
-    readUsers: async () => ({ of: ({ remotePort }: Ends) => users.get(remotePort ?? 0) }),
+    readUsers: async () => ({ of: ({ remotePort }: SocketPorts) => users.get(remotePort ?? 0) }),
   });
   const connectAs = async (user: number) => {
     const client = connect(port, "127.0.0.1");

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type Ends, PeerUsers } from "./peer-user.ts";
+import { type SocketPorts, PeerUsers } from "./peer-user.ts";
 
 export interface ClosedConnections {
   /** Of the host; undefined where the system does not tell. */
@@ -17,7 +17,7 @@ export interface ClosedConnections {
 export interface WaitingOptions {
   readonly most: number;
   readonly onClosed?: (closed: ClosedConnections) => void;
-  readonly readUsers?: () => Promise<{ of(ends: Ends): number | undefined }>;
+  readonly readUsers?: () => Promise<{ of(ports: SocketPorts): number | undefined }>;
 }
 
 /** While it is asked whose they are, there may be so many times more of them. */

@@ -78,7 +78,11 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   await using _lock = await acquireDaemonLock(home);
   await using store = await (await loadStore()).open(home.store);
   await using runtimes = openRuntimes(runtimeModules, home.boxes);
-  const storage = await openStorage({ boxesDir: home.boxes, isRoot: env.isRoot, shared: sharedPlaces(home) });
+  const storage = await openStorage({
+    boxesDir: home.boxes,
+    isRoot: env.isRoot,
+    shared: sharedDirectories(home),
+  });
   const modelKeys = new ModelKeys(readHostVariable);
   await using models = openModelGateway({
     // As with the gate: what it asks, the core answers.
@@ -185,7 +189,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
 }
 
 /** What `agentbox df` counts beside the boxes. */
-const sharedPlaces = ({ root, tools, store, logs }: Home): Record<string, readonly string[]> => ({
+const sharedDirectories = ({ root, tools, store, logs }: Home): Record<string, readonly string[]> => ({
   tools: [tools],
   images: [join(root, "images")],
   "project caches": [join(root, "caches")],
@@ -205,7 +209,7 @@ async function serve(
   const stopWatching = watchLifetimes(core);
   const stopAsking = core.team.watch();
   const stopRequest = new AbortController();
-  const web = createWebPort(core, (way) => createApiServer(serverDeps, way));
+  const web = createWebPort(core, (listener) => createApiServer(serverDeps, listener));
   const serverDeps: ServerDeps = {
     core,
     logger,

@@ -33,7 +33,7 @@ const maxFindings = 100;
 
 const severityOf = (code: RuleCode): Finding["severity"] => (code.startsWith("E") ? "error" : "warning");
 
-export function placeProblem(problem: Problem, positions: TomlPositions): Finding {
+export function positionProblem(problem: Problem, positions: TomlPositions): Finding {
   const { line, column } = positions.find(problem.path, problem.at ?? "value");
   return {
     code: problem.code,

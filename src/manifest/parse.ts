@@ -13,7 +13,7 @@ import { checkRuntime } from "./checks/check-runtime.ts";
 import { checkSecrets } from "./checks/check-secrets.ts";
 import { checkSecurity } from "./checks/check-security.ts";
 import { checkServices } from "./checks/check-services.ts";
-import { type Finding, type Problem, hasErrors, orderFindings, placeProblem, quote } from "./finding.ts";
+import { type Finding, type Problem, hasErrors, orderFindings, positionProblem, quote } from "./finding.ts";
 import { findHiddenInTyped } from "./toml/hidden-text.ts";
 import type { ManifestLayer } from "./layers.ts";
 import { findUnsafeValue } from "./toml/raw-values.ts";
@@ -69,7 +69,10 @@ export function parseManifest(text: string, options: ParseOptions): ParsedManife
   const { values: raw, positions, findings: first } = readToml(text);
   if (!raw) return { findings: orderFindings(first) };
   const { problems, values } = checkDocument(raw, options);
-  const findings = orderFindings([...first, ...problems.map((problem) => placeProblem(problem, positions))]);
+  const findings = orderFindings([
+    ...first,
+    ...problems.map((problem) => positionProblem(problem, positions)),
+  ]);
   if (hasErrors(findings)) return { findings };
   const layer: ManifestLayer = { source: "manifest", file: options.file, values, positions };
   return { manifest: { version: 1, ...values }, layer, findings };
@@ -115,7 +118,7 @@ export function parseUserConfig(text: string, options: ParseOptions): ParsedUser
   ];
   const findings = orderFindings([
     ...first,
-    ...[...problems, ...semantic].map((p) => placeProblem(p, positions)),
+    ...[...problems, ...semantic].map((p) => positionProblem(p, positions)),
   ]);
   if (hasErrors(findings)) return { findings };
   const layer: ManifestLayer = { source: "user config", file: options.file, values, positions };
@@ -130,7 +133,7 @@ export function parseHostPolicy(
   const { values: raw, positions, findings: first } = readToml(text);
   if (!raw) return { findings: orderFindings(first) };
   const { problems, values } = readSections(raw, HostPolicy);
-  const found = [...problems, ...checkNetwork(values, options)].map((p) => placeProblem(p, positions));
+  const found = [...problems, ...checkNetwork(values, options)].map((p) => positionProblem(p, positions));
   const findings = orderFindings([...first, ...found]);
   if (hasErrors(findings)) return { findings };
   return { layer: { source: "host policy", file: options.file, values, positions }, findings };
@@ -149,7 +152,7 @@ export function parseFlags(flags: unknown, context: CheckContext = {}): Manifest
     ? { problems: [unsafe], values: {} }
     : checkDocument({ ...raw, version: 1 }, { ...context, agentOptions: undefined });
   const finding = problems
-    .map((p) => placeProblem(p, new TomlPositions()))
+    .map((p) => positionProblem(p, new TomlPositions()))
     .find((f) => f.severity === "error");
   if (!isTable || finding) {
     throw new AgentBoxError("input.invalid", finding?.message ?? "The flags are not a table.", {

@@ -13,7 +13,7 @@ export interface ForgeCredential {
 }
 
 /** A repository on another machine, and the way in. */
-export interface RemotePlace {
+export interface RemoteRepository {
   /** `https://host/path`, or `http://` where a person said so; never with a credential in it. */
   readonly url: string;
   readonly credential: ForgeCredential;
@@ -26,7 +26,7 @@ export interface RemoteState {
   readonly tips: ReadonlyMap<string, string>;
 }
 
-export interface PushOrder extends RemotePlace {
+export interface PushOrder extends RemoteRepository {
   /** A git directory that has the commit; its objects are read, and nothing else of it. */
   readonly repository: string;
   readonly commit: string;
@@ -36,7 +36,7 @@ export interface PushOrder extends RemotePlace {
   readonly expected?: string | undefined;
 }
 
-export interface PullRequestOrder extends RemotePlace {
+export interface PullRequestOrder extends RemoteRepository {
   readonly forge: ForgeKind;
   readonly branch: string;
   readonly base: string;
@@ -53,7 +53,7 @@ export interface PullRequest {
 export interface Forges {
   /** The address a project's config has for a remote: that for pushing, where there is one. */
   findRemote(projectDir: string, name: string): Promise<string | undefined>;
-  look(place: RemotePlace, branches: readonly string[]): Promise<RemoteState>;
+  look(remote: RemoteRepository, branches: readonly string[]): Promise<RemoteState>;
   /** All of it or nothing. */
   push(order: PushOrder): Promise<void>;
   /** The one that is open for this branch already, or a new one. */

@@ -44,11 +44,11 @@ export interface SignedIn {
 
 export type Recheck =
   /** The person still is who they were; claims are there when the provider told them again. */
-  | { readonly verdict: "confirmed"; readonly claims?: PersonClaims; readonly refreshToken?: string }
+  | { readonly outcome: "confirmed"; readonly claims?: PersonClaims; readonly refreshToken?: string }
   /** The provider has said no. */
-  | { readonly verdict: "ended"; readonly reason: string }
+  | { readonly outcome: "ended"; readonly reason: string }
   /** Nobody knows: it could not be asked. */
-  | { readonly verdict: "unknown"; readonly reason: string };
+  | { readonly outcome: "unknown"; readonly reason: string };
 
 /** At least one of them is there. */
 export interface LogoutNotice {

@@ -6,7 +6,7 @@
  * - What a server answers is passed on without the value, however it is cut into pieces.
  */
 import type { Transform } from "node:stream";
-import type { SecretBinding, SecretPlace } from "../contract/secret/binding.ts";
+import type { SecretBinding, SecretDestination } from "../contract/secret/binding.ts";
 import type { SecretDenial } from "../contract/network/policy.ts";
 import type { GateBox } from "./gate.ts";
 import type { SecretValue } from "./vault.ts";
@@ -68,7 +68,7 @@ export interface InjectionListener {
   authorise(
     box: GateBox,
     binding: SecretBinding,
-    place: SecretPlace,
+    destination: SecretDestination,
     signal: AbortSignal,
   ): boolean | Promise<boolean>;
   /** The value to put in, refreshed where it must be; fails with a code and never with a value in the message. */

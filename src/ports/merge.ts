@@ -5,7 +5,7 @@
  * - Nothing the box made is executed: hooks, filters, drivers and config are off, whatever the work brings along.
  * - `undo` restores exactly what was there, or refuses and says what has changed since.
  */
-import type { HistoryCommit, ReadingPlace } from "./review.ts";
+import type { HistoryCommit, ObjectSource } from "./review.ts";
 import type { MergeConflict, MergeMode, MergeRecord } from "../contract/review/merge.ts";
 
 export interface MergeRequest {
@@ -61,7 +61,7 @@ export interface MergeTip {
 
 /** What a merge would make, for as long as it is open. */
 export interface MergePreview extends AsyncDisposable {
-  readonly place: ReadingPlace;
+  readonly source: ObjectSource;
   /** Trees of the branch, now and then. */
   readonly before: string;
   readonly after: string;

@@ -40,7 +40,7 @@ export interface HistoryCommit {
 }
 
 /** Where objects are read, and with whose rights. */
-export interface ReadingPlace {
+export interface ObjectSource {
   readonly gitDir: string;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -120,7 +120,7 @@ export interface Reviews {
   /** Both at once, to compare two boxes; only for reading, and gone when it is disposed of. */
   between(dir: string, other: string): Promise<ReviewRepository & AsyncDisposable>;
   /** What a merge would make, for as long as that is there. */
-  reading(place: ReadingPlace): ReviewReader;
+  reading(source: ObjectSource): ReviewReader;
   /** Undefined when there is none yet. */
   open(dir: string): Promise<ReviewRepository | undefined>;
 }

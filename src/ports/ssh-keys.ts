@@ -4,16 +4,26 @@
  * - A signature is made only for a session with a bound host whose host key this host knows, by a grant.
  */
 import type { Duplex } from "node:stream";
-import type { SecretBinding, SshPlace } from "../contract/secret/binding.ts";
+import type { SecretBinding, SshDestination } from "../contract/secret/binding.ts";
 import type { GateBox } from "./gate.ts";
 
 export interface SshKeysListener {
   /** Before each signature. `place` is the bound server the session is with. */
-  authorise(box: GateBox, binding: SecretBinding, place: SshPlace, signal: AbortSignal): Promise<boolean>;
+  authorise(
+    box: GateBox,
+    binding: SecretBinding,
+    destination: SshDestination,
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** The private key, in a form that ssh-add reads; a copy, because it is wiped after use. */
   reveal(secret: string): Promise<Buffer>;
   /** Once for each signature that was made or refused. */
-  signed(box: GateBox, binding: SecretBinding, place: SshPlace | undefined, refusal?: string): void;
+  signed(
+    box: GateBox,
+    binding: SecretBinding,
+    destination: SshDestination | undefined,
+    refusal?: string,
+  ): void;
 }
 
 export interface SshKeys extends AsyncDisposable {

@@ -34,7 +34,7 @@ export class SafeDirectory implements AsyncDisposable {
     try {
       return new SafeDirectory(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     } catch (error) {
-      throw (await isLink(path)) ? linkInTheWay(name, error) : error;
+      throw (await isLink(path)) ? linkInPath(name, error) : error;
     }
   }
 
@@ -118,5 +118,5 @@ const isLink = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const linkInTheWay = (name: string, cause: unknown): AgentBoxError =>
+const linkInPath = (name: string, cause: unknown): AgentBoxError =>
   new AgentBoxError("file.unsafe_path", `${name} is a symbolic link, and links are not followed.`, { cause });

@@ -10,7 +10,7 @@ import { runtimeConformance, withRuntimeContext } from "../../src/ports/runtime.
 import type { RuntimeModule } from "../../src/ports/runtime.ts";
 import { engineRequest } from "../support/engine-request.ts";
 import { engineUnavailable, startDocker } from "../support/engines.ts";
-import { openSshWay, sshUnavailable, type SshWay } from "../support/engine-over-ssh.ts";
+import { openSshRoute, sshUnavailable, type SshRoute } from "../support/engine-over-ssh.ts";
 import { startOwnDocker } from "../support/own-engine.ts";
 import { itUnless } from "../support/skipping.ts";
 
@@ -19,7 +19,7 @@ const owner = { uid: 100_321, gid: 100_321 };
 
 describe("docker, over ssh", () => {
   const path = process.env["PATH"];
-  let way: SshWay;
+  let route: SshRoute;
   let scratchDir: string;
   let module: RuntimeModule;
   let url: string;
@@ -28,15 +28,15 @@ describe("docker, over ssh", () => {
     if (missing !== undefined) return;
     scratchDir = await mkdtemp(join(tmpdir(), "agentbox-conformance-"));
     await chmod(scratchDir, 0o755);
-    way = await openSshWay();
-    process.env["PATH"] = `${way.programs}:${path}`;
-    url = way.url((await startDocker()).socket);
+    route = await openSshRoute();
+    process.env["PATH"] = `${route.programs}:${path}`;
+    url = route.url((await startDocker()).socket);
     module = createDockerModule({ address: parseEngineUrl(url, "the test") });
   }, 60_000);
   afterAll(async () => {
     process.env["PATH"] = path;
     if (missing !== undefined) return;
-    await way[Symbol.asyncDispose]();
+    await route[Symbol.asyncDispose]();
     await removeTree(scratchDir);
   });
 
@@ -69,7 +69,7 @@ describe("docker, over ssh", () => {
         const start = `${script} && exec "$@"`;
         const wrap = ["unshare", "--mount", "--propagation", "private", "sh", "-c", start, hidden];
         const engine = await startOwnDocker(`no-${what}`, { wrap });
-        const far = createDockerModule({ address: parseEngineUrl(way.url(engine.socket), "the test") });
+        const far = createDockerModule({ address: parseEngineUrl(route.url(engine.socket), "the test") });
         try {
           vi.stubEnv("TMPDIR", hidden);
           const probe = await far.probe();
@@ -99,7 +99,7 @@ describe("docker, over ssh", () => {
     "a host that is not the one that is known is refused",
     async () => {
       const { socket } = await startDocker();
-      const strange = await openSshWay();
+      const strange = await openSshRoute();
       strange.forgetHostKey();
       // Its own address, so that its own way is opened.
       process.env["PATH"] = `${strange.programs}:${path}`;
@@ -111,7 +111,7 @@ describe("docker, over ssh", () => {
           fix: { hint: expect.stringContaining("ssh root@127.0.0.1") as string },
         });
       } finally {
-        process.env["PATH"] = `${way.programs}:${path}`;
+        process.env["PATH"] = `${route.programs}:${path}`;
         await strange[Symbol.asyncDispose]();
       }
     },

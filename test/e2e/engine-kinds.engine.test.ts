@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import { listPids, readCmdline } from "../../src/host/processes.ts";
 import { startDaemon } from "../support/daemon.ts";
-import { openSshWay, sshUnavailable } from "../support/engine-over-ssh.ts";
+import { openSshRoute, sshUnavailable } from "../support/engine-over-ssh.ts";
 import { engineUnavailable, remappedRoot, startEngine } from "../support/engines.ts";
 import { itUnless } from "../support/skipping.ts";
 
@@ -14,9 +14,9 @@ describe("an engine behind ssh", () => {
     "runs boxes, finds them again after a crash, and the way to it ends with the daemon",
     async () => {
       const { socket } = await startEngine("docker");
-      await using way = await openSshWay();
-      const url = way.url(socket);
-      const env = { AGENTBOX_ENGINE: url, PATH: `${way.programs}:${process.env["PATH"]}` };
+      await using route = await openSshRoute();
+      const url = route.url(socket);
+      const env = { AGENTBOX_ENGINE: url, PATH: `${route.programs}:${process.env["PATH"]}` };
       await using daemon = await startDaemon({ env });
       const ran = await daemon.cli([
         "run",

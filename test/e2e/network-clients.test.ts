@@ -227,11 +227,11 @@ onNetwork("clients", (ground) => {
   };
 
   describe.each(clients)("$name", (client) => {
-    for (const [way, prefix] of [
+    for (const [mode, prefix] of [
       ["with the proxy variables", []],
       ["without them", withoutProxy],
     ] as const) {
-      it(`reaches what is allowed and nothing else, ${way}`, async (ctx) => {
+      it(`reaches what is allowed and nothing else, ${mode}`, async (ctx) => {
         const missing = client.missing?.();
         if (missing !== undefined) ctx.skip(missing);
         const { daemon, network } = ground;

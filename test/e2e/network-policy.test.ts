@@ -29,19 +29,19 @@ onNetwork("policy", (ground) => {
     const [kept, cut] = ["api.test", "other.test"].map((host) =>
       run(daemon, "reload", ["sh", "-c", follow(host)], 60_000),
     );
-    const size = async (host: string, way: string) =>
-      Number((await shell(daemon, "reload", `wc -c < /tmp/${host}-${way}`)).stdout);
-    const grows = async (host: string, way: string) => {
-      const before = await size(host, way);
-      await waitFor(`${host} over ${way} goes on`, async () => (await size(host, way)) > before);
+    const size = async (host: string, mode: string) =>
+      Number((await shell(daemon, "reload", `wc -c < /tmp/${host}-${mode}`)).stdout);
+    const grows = async (host: string, mode: string) => {
+      const before = await size(host, mode);
+      await waitFor(`${host} over ${mode} goes on`, async () => (await size(host, mode)) > before);
     };
     for (const host of ["api.test", "other.test"])
-      for (const way of ["http", "https"]) await grows(host, way);
+      for (const mode of ["http", "https"]) await grows(host, mode);
     const applied = await daemon.cli(["policy", "apply", "reload", "--allow", "api.test"]);
     expect(applied.code, applied.stderr).toBe(0);
     await cut;
     expect((await shell(daemon, "reload", "cat /tmp/other.test-*-ended")).stdout).toBe("ended\nended\n");
-    for (const way of ["http", "https"]) await grows("api.test", way);
+    for (const mode of ["http", "https"]) await grows("api.test", mode);
     await network.forget();
     await expectDenied(daemon, "reload", { host: "other.test", reason: "no_rule" }, () =>
       shell(daemon, "reload", `${plain} curl -sS -m 5 http://other.test/x`),

@@ -1,7 +1,7 @@
 /** Found by trying: one yes of a person must not be used twice. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import type { SshPlace } from "../../src/contract/secret/binding.ts";
+import type { SshDestination } from "../../src/contract/secret/binding.ts";
 import type { Core } from "../../src/core/context.ts";
 import { askTrust } from "../../src/core/trust/grant-trust.ts";
 import { gateBox } from "../../src/core/network/apply-policy.ts";
@@ -15,7 +15,7 @@ how = "ssh"
 hosts = ["git@git.example.org"]
 confirm = ${confirm}
 `;
-const place: SshPlace = { host: "git.example.org", port: 22, user: "git" };
+const destination: SshDestination = { host: "git.example.org", port: 22, user: "git" };
 
 describe("a key that a person agrees to each time", () => {
   let host: TestHost;
@@ -45,7 +45,7 @@ describe("a key that a person agrees to each time", () => {
     await grantSecret(core, { name: "deploy", scope: "box", box: "shop" });
     const signal = new AbortController();
     const ask = () =>
-      sshKeysListener(() => core).authorise(gateBox(box), box.spec.secrets[0]!, place, signal.signal);
+      sshKeysListener(() => core).authorise(gateBox(box), box.spec.secrets[0]!, destination, signal.signal);
     return { signal, asked: [ask(), ask()] as const };
   }
 

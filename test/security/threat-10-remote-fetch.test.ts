@@ -15,7 +15,7 @@ afterAll(() => model[Symbol.asyncDispose]());
 const box = "errands";
 const held = "data:image/png;base64,AAAA";
 
-interface Errand {
+interface RemoteFetch {
   readonly what: string;
   readonly path: string;
   /** The same request, with an address in it or with the thing itself. */
@@ -28,7 +28,7 @@ const source = (url: string, isHeld: boolean) =>
   isHeld ? { type: "base64", media_type: "image/png", data: "AAAA" } : { type: "url", url };
 const messages = (...content: object[]) => ({ model: "m", max_tokens: 16, messages: user(...content) });
 
-const errands: readonly Errand[] = [
+const remoteFetches: readonly RemoteFetch[] = [
   {
     what: "a picture in a document in a tool's result",
     path: "/eyes-anthropic/v1/messages",
@@ -119,7 +119,7 @@ const config = ["anthropic", "openai", "gemini"]
 
 onAgents("what a vendor would fetch", { config }, (ground) => {
   it("is a way out where nobody looks into the request", async () => {
-    for (const [at, { what, path, body }] of errands.entries()) {
+    for (const [at, { what, path, body }] of remoteFetches.entries()) {
       const sent = JSON.stringify(body(`${model.away}/control?secret=${at}`, false));
       await fetch(model.url + path.replace(/^\/[^/]+/, ""), { method: "POST", body: sent });
       expect(model.arrived, what).toContain(`/control?secret=${at}`);
@@ -143,7 +143,7 @@ onAgents("what a vendor would fetch", { config }, (ground) => {
       return stdout;
     };
     model.arrived.length = 0;
-    for (const [at, { what, path, body }] of errands.entries()) {
+    for (const [at, { what, path, body }] of remoteFetches.entries()) {
       const asked = model.asked.length;
       expect(await ask(path, body(held, true)), what).toMatch(/"seen"[\s\S]*\n200$/);
       expect(model.asked.length, what).toBe(asked + 1);

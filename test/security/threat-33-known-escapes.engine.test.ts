@@ -109,7 +109,7 @@ describe("what no version is asked about, because boxes are refused the call", (
   it("is found in the filters themselves", () => {
     expect(examineCalls()).toMatchObject([{ advisory: "CVE-2026-31431", verdict: "closed" }]);
     // The control: filters that let the call through are not called closed.
-    const open = { syscall: "socket", when: [{ arg: 0, is: 38 }], verdict: { kind: "allow" } } as const;
+    const open = { syscall: "socket", when: [{ arg: 0, is: 38 }], action: { kind: "allow" } } as const;
     expect(examineCalls([open, ...callRules])).toMatchObject([
       { verdict: "unknown", hint: expect.stringContaining("gvisor") },
     ]);

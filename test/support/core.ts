@@ -52,7 +52,7 @@ const refuseSignIn = async (): Promise<never> => {
 const noIdentity: Identity = {
   begin: refuseSignIn,
   finish: refuseSignIn,
-  recheck: async () => ({ verdict: "unknown", reason: "there is no provider" }),
+  recheck: async () => ({ outcome: "unknown", reason: "there is no provider" }),
   readLogoutNotice: refuseSignIn,
 };
 

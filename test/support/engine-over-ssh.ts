@@ -10,7 +10,7 @@ import { waitFor } from "../../src/base/wait-for.ts";
 import { run } from "../../src/host/run.ts";
 import { hasProgram, isRoot } from "./host-facts.ts";
 
-export interface SshWay extends AsyncDisposable {
+export interface SshRoute extends AsyncDisposable {
   /** The address of the engine at this socket, by ssh. */
   readonly url: (socket: string) => string;
   /** Where that `ssh` is; first in PATH. */
@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-export async function openSshWay(): Promise<SshWay> {
+export async function openSshRoute(): Promise<SshRoute> {
   const directory = mkdtempSync("/tmp/abx-ssh-");
   const at = (name: string): string => join(directory, name);
   for (const name of ["host", "client", "stranger"])

@@ -83,7 +83,7 @@ function launchDockerRemap(directory: string, socket: string): Launch {
 
 /** An ordinary user's, as dockerd-rootless.sh starts it, but without a network for its containers. */
 function launchDockerRootless(directory: string, socket: string, user: { uid: number; gid: number }): Launch {
-  const [home, run] = makePlaces(directory, user);
+  const [home, run] = makeDirectories(directory, user);
   const name = readFileSync("/etc/passwd", "utf8")
     .split("\n")
     .find((line) => line.split(":")[2] === `${user.uid}`);
@@ -103,7 +103,7 @@ function launchDockerRootless(directory: string, socket: string, user: { uid: nu
 const asEngineUser = (user: { uid: number; gid: number }): readonly string[] =>
   asUserArgv(user).filter((argument) => argument !== "--no-new-privs");
 
-function makePlaces(
+function makeDirectories(
   directory: string,
   user: { uid: number; gid: number } | undefined,
 ): readonly [string, string] {
@@ -130,7 +130,7 @@ function launchPodman(
   socket: string,
   user: { uid: number; gid: number } | undefined,
 ): Launch {
-  const [home, run] = makePlaces(directory, user);
+  const [home, run] = makeDirectories(directory, user);
   const conf = join(directory, "containers.conf");
   // crun refuses machines that have both versions of control groups mounted; runc does not.
   const runtime = existsSync("/sys/fs/cgroup/cgroup.controllers") && hasProgram("crun") ? "crun" : "runc";

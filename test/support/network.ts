@@ -109,7 +109,7 @@ export async function whyNoNetwork(): Promise<string | undefined> {
 }
 
 /** One process in a namespace, and the questions it answers. */
-class Place {
+class NetworkNode {
   readonly #waiting = new Map<
     number,
     { resolve: (value: unknown) => void; reject: (error: Error) => void }
@@ -176,7 +176,7 @@ const internetAddresses = [
 ];
 
 /** The wire, and on each end the addresses that belong there. */
-async function connectPlaces(internet: Place, host: Place): Promise<void> {
+async function connectNodes(internet: NetworkNode, host: NetworkNode): Promise<void> {
   const inInternet = (...argv: string[]) => must(["nsenter", "-t", `${internet.pid}`, "--net", ...argv]);
   const inHost = (...argv: string[]) => must(["nsenter", "-t", `${host.pid}`, "--net", ...argv]);
   const quiet = (wire: string) =>
@@ -207,7 +207,7 @@ async function connectPlaces(internet: Place, host: Place): Promise<void> {
 }
 
 /** The host's resolver and its trusted certificates, seen by the daemon alone: its mount namespace is its own. */
-async function furnishHost(host: Place, directory: string): Promise<void> {
+async function furnishHost(host: NetworkNode, directory: string): Promise<void> {
   const bind = (source: string, target: string) =>
     must(["nsenter", "-t", `${host.pid}`, "--mount", "mount", "--bind", source, target]);
   writeFileSync(
@@ -251,8 +251,8 @@ export async function openNetwork(): Promise<TestNetwork> {
     logLevel: "silent",
   });
   await makeCertificates(directory);
-  const internet = new Place(["unshare", "--net", process.execPath, script]);
-  const host = new Place([
+  const internet = new NetworkNode(["unshare", "--net", process.execPath, script]);
+  const host = new NetworkNode([
     "unshare",
     "--net",
     "--mount",
@@ -267,7 +267,7 @@ export async function openNetwork(): Promise<TestNetwork> {
   };
   try {
     await Promise.all([internet.ready(), host.ready()]);
-    await connectPlaces(internet, host);
+    await connectNodes(internet, host);
     await furnishHost(host, directory);
     const web = { key: join(directory, "web.key"), certificate: join(directory, "web.pem"), sites };
     await internet.ask({

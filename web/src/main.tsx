@@ -11,7 +11,7 @@ import { claimLink, takeLinkCode } from "./api/session.ts";
 import { router } from "./app/routes.tsx";
 import { applyTheme } from "./app/theme.ts";
 import { ErrorNote, Skeleton } from "./parts/note.tsx";
-import { ToastPlace } from "./parts/toast.tsx";
+import { ToastPosition } from "./parts/toast.tsx";
 import { SignInPage } from "./sign-in/page.tsx";
 
 applyTheme();
@@ -51,9 +51,9 @@ const isClaimed = code === undefined ? undefined : await claimLink(code);
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <ToastPlace>
+      <ToastPosition>
         <Start isLinkRefused={isClaimed === false} />
-      </ToastPlace>
+      </ToastPosition>
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -18,7 +18,7 @@ export async function seedHome(
   await using root = await SafeDirectory.open(home);
   for (const file of files) await within(root, file.path, (parent, name) => writeSeed(parent, name, file));
   for (const [path, target] of Object.entries(links)) {
-    await within(root, path, (parent, name) => placeLink(parent, name, target));
+    await within(root, path, (parent, name) => putLink(parent, name, target));
   }
 }
 
@@ -77,7 +77,7 @@ async function readExisting(parent: SafeDirectory, name: string): Promise<string
 }
 
 /** A directory that the agent made itself in the link's place stays: its contents may be the person's. */
-async function placeLink(parent: SafeDirectory, name: string, target: string): Promise<void> {
+async function putLink(parent: SafeDirectory, name: string, target: string): Promise<void> {
   const found = await lstat(parent.at(name)).catch(() => undefined);
   if (found?.isDirectory()) return;
   await parent.replaceLink(name, target);

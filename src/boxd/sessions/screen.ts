@@ -33,9 +33,9 @@ export class Screen {
   #waits = 0;
   #lastByte = 0;
 
-  constructor(emulator: Emulator, onRoom: () => void) {
+  constructor(emulator: Emulator, onSpace: () => void) {
     this.#emulator = emulator;
-    this.#onRoom = onRoom;
+    this.#onRoom = onSpace;
   }
 
   get isFull(): boolean {

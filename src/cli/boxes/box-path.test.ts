@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCopyPlace, planCopy } from "./box-path.ts";
+import { parseCopyEnd, planCopy } from "./box-path.ts";
 
 describe("parseCopyPlace", () => {
   it.each([
@@ -11,8 +11,8 @@ describe("parseCopyPlace", () => {
     ["/a:b", { kind: "host", path: "/a:b" }],
     ["file", { kind: "host", path: "file" }],
     ["Upper:x", { kind: "host", path: "Upper:x" }],
-  ])("%s", (text, place) => {
-    expect(parseCopyPlace(text)).toEqual(place);
+  ])("%s", (text, end) => {
+    expect(parseCopyEnd(text)).toEqual(end);
   });
 });
 

@@ -2,12 +2,12 @@ import { posix } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { boxPaths } from "../../contract/box-paths.ts";
 
-export type CopyPlace =
+export type CopyEnd =
   | { readonly kind: "host"; readonly path: string }
   | { readonly kind: "box"; readonly box: string; readonly path: string };
 
 /** `BOX:path`; a path in a box starts at its workspace. `./a:b` is a file of the host. */
-export function parseCopyPlace(text: string): CopyPlace {
+export function parseCopyEnd(text: string): CopyEnd {
   const match = /^([a-z][a-z0-9-]*):(.*)$/s.exec(text);
   if (!match) return { kind: "host", path: text };
   const [, box, path] = match;
@@ -22,8 +22,8 @@ export interface CopyPlan {
 }
 
 export function planCopy(source: string, destination: string): CopyPlan {
-  const from = parseCopyPlace(source);
-  const to = parseCopyPlace(destination);
+  const from = parseCopyEnd(source);
+  const to = parseCopyEnd(destination);
   if (from.kind === "box" && to.kind === "host")
     return { direction: "out", box: from.box, boxPath: from.path, hostPath: to.path };
   if (from.kind === "host" && to.kind === "box")

@@ -18,7 +18,7 @@ export const run: RunCommand = async (context) => {
     return 0;
   }
   if (where !== undefined) {
-    const comment = await client.addComment(box!, { ...parsePlace(where), text: words.join(" ") });
+    const comment = await client.addComment(box!, { ...parseCommentTarget(where), text: words.join(" ") });
     if (screen.isJson) screen.printJson({ comment });
     else screen.print(`#${comment.id} on ${printable(where)}; send all with: agentbox comment ${box} --send`);
     if (!args.isSet("send")) return 0;
@@ -38,7 +38,7 @@ export const run: RunCommand = async (context) => {
 };
 
 /** `src/a.ts:12`, or `src/a.ts` for the file as a whole. */
-function parsePlace(text: string): { path: string; line?: number } {
+function parseCommentTarget(text: string): { path: string; line?: number } {
   const match = /^(.+?)(?::(\d{1,7}))?$/s.exec(text);
   const [, path, line] = match ?? [];
   if (path === undefined) {

@@ -60,8 +60,8 @@ export function renderBoxes(
   ]);
   const head = ["NAME", "STATE", "AGENT", "RUNTIME", "SINCE"].map(style.dim);
   const taken = widthOf(renderTable([head, ...rows].map((row) => [...row, "|"])).split("\n")[0]!);
-  const room = Math.max(12, width - taken + 1);
-  const projects = boxes.map((box) => shorten(printable(tilde(box.projectDir ?? "-", home)), room));
+  const available = Math.max(12, width - taken + 1);
+  const projects = boxes.map((box) => shorten(printable(tilde(box.projectDir ?? "-", home)), available));
   return renderTable([
     [...head, style.dim("PROJECT")],
     ...rows.map((row, index) => [...row, projects[index]!]),

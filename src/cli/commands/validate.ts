@@ -22,7 +22,7 @@ export const run: RunCommand = async (context) => {
   else {
     for (const finding of findings)
       screen.print(renderFinding(printable(manifest.file), finding, screen.style));
-    screen.print(verdict(printable(manifest.file), errors, findings.length - errors, screen.style));
+    screen.print(summary(printable(manifest.file), errors, findings.length - errors, screen.style));
     if (plan !== undefined) screen.print(renderPlan({ warnings: [], ...plan }, screen.style));
   }
   return errors === 0 ? 0 : 1;
@@ -45,7 +45,7 @@ export function renderFinding(file: string, finding: Finding, style: Style): str
   return `${style.dim(`${file}:${line}:${column}:`)} ${paint(`${severity} ${code}`)}: ${printable(message)}\n    ${printable(hint)}`;
 }
 
-function verdict(file: string, errors: number, warnings: number, style: Style): string {
+function summary(file: string, errors: number, warnings: number, style: Style): string {
   const noted = warnings > 0 ? `, ${plural(warnings, "warning")}` : "";
   return errors === 0
     ? `${style.green("✓")} ${file} is valid${noted}`

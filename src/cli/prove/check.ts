@@ -1,11 +1,11 @@
 import type { BoxDetails } from "../../contract/api/schemas.ts";
 import type { Captured } from "../boxes/capture.ts";
 
-export type Verdict = "holds" | "fails" | "untested" | "not enforced";
+export type ProofResult = "holds" | "fails" | "untested" | "not enforced";
 
 export interface Proof {
   readonly guarantee: string;
-  readonly verdict: Verdict;
+  readonly result: ProofResult;
   /** What was tried and what the system answered. */
   readonly evidence: string;
 }
@@ -28,9 +28,9 @@ export interface Check {
   prove(bench: Bench): Promise<Omit<Proof, "guarantee">>;
 }
 
-export const holds = (evidence: string) => ({ verdict: "holds", evidence }) as const;
-export const fails = (evidence: string) => ({ verdict: "fails", evidence }) as const;
-export const untested = (evidence: string) => ({ verdict: "untested", evidence }) as const;
+export const holds = (evidence: string) => ({ result: "holds", evidence }) as const;
+export const fails = (evidence: string) => ({ result: "fails", evidence }) as const;
+export const untested = (evidence: string) => ({ result: "untested", evidence }) as const;
 
 /** The reason in what a program said first: `touch: cannot touch '/x': Read-only file system` → the last part. */
 export const wordsOf = ({ stderr, stdout, exitCode }: Captured): string =>

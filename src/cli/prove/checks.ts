@@ -136,7 +136,7 @@ function limit(name: string, below: string, above: string, via: "sh" | "node"): 
         (guarantee) => guarantee.name === `${name} limit`,
       );
       if (promise?.isEnforced !== true)
-        return { verdict: "not enforced", evidence: promise?.by ?? "the runtime does not say" };
+        return { result: "not enforced", evidence: promise?.by ?? "the runtime does not say" };
       const few = await bench[via](below);
       if (few.exitCode !== 0) return untested(`the control failed: ${wordsOf(few)}`);
       const many = await bench[via](above);

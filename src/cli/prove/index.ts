@@ -22,7 +22,7 @@ export async function prove(context: CommandContext): Promise<number> {
   const { runtime, proofs } = await withProgress(screen, "Trying what a box must refuse", () =>
     collectProofs(context, client),
   );
-  const failed = proofs.filter((proof) => proof.verdict === "fails").length;
+  const failed = proofs.filter((proof) => proof.result === "fails").length;
   if (screen.isJson) screen.printJson({ runtime, ok: failed === 0, proofs });
   else
     screen.print(
@@ -61,7 +61,7 @@ async function collectProofs(
     for (const check of checks) {
       const proof = await check
         .prove(bench)
-        .catch((error: unknown) => ({ verdict: "fails", evidence: messageOf(error) }) as const);
+        .catch((error: unknown) => ({ result: "fails", evidence: messageOf(error) }) as const);
       proofs.push({ guarantee: check.guarantee, ...proof });
     }
     return { runtime: box.spec.runtime, proofs };
@@ -112,20 +112,20 @@ export function renderProofs(
 ): string {
   const longest = (texts: readonly string[]) => Math.max(0, ...texts.map((text) => text.length));
   const before =
-    longest(proofs.map(({ guarantee }) => guarantee)) + longest(proofs.map(({ verdict }) => verdict)) + 6;
+    longest(proofs.map(({ guarantee }) => guarantee)) + longest(proofs.map(({ result }) => result)) + 6;
   const paint = {
     holds: style.green,
     fails: style.red,
     untested: style.yellow,
     "not enforced": style.yellow,
   } as const;
-  const rows = proofs.map(({ guarantee, verdict, evidence }) => [
+  const rows = proofs.map(({ guarantee, result, evidence }) => [
     guarantee,
-    paint[verdict](verdict === "fails" ? "FAILS" : verdict),
+    paint[result](result === "fails" ? "FAILS" : result),
     style.dim(shorten(printable(evidence), Math.max(20, width - before))),
   ]);
-  const failed = proofs.filter((proof) => proof.verdict === "fails").length;
-  const open = proofs.filter((proof) => proof.verdict !== "holds" && proof.verdict !== "fails").length;
+  const failed = proofs.filter((proof) => proof.result === "fails").length;
+  const open = proofs.filter((proof) => proof.result !== "holds" && proof.result !== "fails").length;
   const end =
     failed === 0
       ? `${style.green("✓")} Nothing that was tried got out of the box.${open > 0 ? ` ${plural(open, "line")} above could not be proven here.` : ""}`

@@ -229,7 +229,7 @@ describe("inspect", () => {
   });
 
   it("says which secrets it uses, and flags those that it holds", () => {
-    const places = [
+    const destinations = [
       {
         scheme: "https",
         host: { name: "example.org", isWildcard: true },
@@ -242,12 +242,12 @@ describe("inspect", () => {
     const spec = {
       ...details({}).box.spec,
       secrets: [
-        { name: "api", secret: "prod\u001b", use: { kind: "inject", places } },
+        { name: "api", secret: "prod\u001b", use: { kind: "inject", destinations } },
         { name: "npm", secret: "npm", use: { kind: "env", variable: "NPM_TOKEN" } },
         {
           name: "key",
           secret: "key",
-          use: { kind: "ssh", places: [{ host: "h", port: 22 }], confirm: true },
+          use: { kind: "ssh", destinations: [{ host: "h", port: 22 }], confirm: true },
         },
       ],
     };

@@ -128,8 +128,8 @@ describe("doctor", () => {
 
   it("shouts what fails", () => {
     const proofs = [
-      { guarantee: "No mounts", verdict: "holds", evidence: "EPERM" },
-      { guarantee: "No network", verdict: "fails", evidence: "eth0" },
+      { guarantee: "No mounts", result: "holds", evidence: "EPERM" },
+      { guarantee: "No network", result: "fails", evidence: "eth0" },
     ] as const;
     expect(renderProofs("bubblewrap", proofs, plain)).toMatch(/No network\s+FAILS\s+eth0/);
     expect(renderProofs("bubblewrap", proofs, plain)).toContain("1 of 2 guarantees do not hold");

@@ -17,8 +17,8 @@ const whole = {
 
 describe("the table of routes", () => {
   it("names each method and path once", () => {
-    const places = routeNames.map((name) => `${routeTable[name].method} ${routeTable[name].path}`);
-    expect(new Set(places).size).toBe(routeNames.length);
+    const addresses = routeNames.map((name) => `${routeTable[name].method} ${routeTable[name].path}`);
+    expect(new Set(addresses).size).toBe(routeNames.length);
     expect(routeNames.length).toBeGreaterThan(100);
   });
 

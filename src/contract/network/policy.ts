@@ -79,7 +79,7 @@ export interface EgressRequest {
 }
 
 /** A decision is a value; an error inside a decision means deny. */
-export type EgressVerdict =
+export type EgressDecision =
   | {
       readonly outcome: "allow";
       readonly host: string;

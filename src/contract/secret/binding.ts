@@ -5,7 +5,7 @@ import { HostPattern } from "../network/policy.ts";
  * How a box uses one secret: what it asked for, compiled from `[secrets.*]`. The value is never part of it. Where
  * the secret goes is fixed here, so a grant can be given for exactly this and for nothing else.
  */
-export const SecretPlace = z.strictObject({
+export const SecretDestination = z.strictObject({
   scheme: z.enum(["https", "http"]),
   host: HostPattern,
   /** For the name of an exception: the address it stands for, because whoever names the exception says which. */
@@ -24,21 +24,25 @@ export const SecretPlace = z.strictObject({
     z.strictObject({ kind: z.literal("aws") }),
   ]),
 });
-export type SecretPlace = z.infer<typeof SecretPlace>;
+export type SecretDestination = z.infer<typeof SecretDestination>;
 
 /** A server whose sessions a key may sign in to. */
-export const SshPlace = z.strictObject({
+export const SshDestination = z.strictObject({
   host: z.string(),
   port: z.int().min(1).max(65_535),
   user: z.string().optional(),
 });
-export type SshPlace = z.infer<typeof SshPlace>;
+export type SshDestination = z.infer<typeof SshDestination>;
 
 export const SecretUse = z.discriminatedUnion("kind", [
   /** The gate puts it into requests; the box holds a placeholder. */
-  z.strictObject({ kind: z.literal("inject"), places: z.array(SecretPlace).min(1) }),
+  z.strictObject({ kind: z.literal("inject"), destinations: z.array(SecretDestination).min(1) }),
   /** The host signs for the box; the box holds nothing. */
-  z.strictObject({ kind: z.literal("ssh"), places: z.array(SshPlace).min(1), confirm: z.boolean() }),
+  z.strictObject({
+    kind: z.literal("ssh"),
+    destinations: z.array(SshDestination).min(1),
+    confirm: z.boolean(),
+  }),
   /** SECURITY: the box holds the value itself. Asked for by name, and shown wherever the box is shown. */
   z.strictObject({ kind: z.literal("env"), variable: z.string() }),
   z.strictObject({ kind: z.literal("file"), path: z.string() }),

@@ -4,9 +4,9 @@ import { modelHost } from "../model/api.ts";
 import { ownDomain } from "../network/host-name.ts";
 import { type HostPatternProblem, parseHostPattern } from "../network/host-pattern.ts";
 import type { HostPattern } from "../network/policy.ts";
-import type { SecretPlace, SshPlace } from "./binding.ts";
+import type { SecretDestination, SshDestination } from "./binding.ts";
 
-export type WebHost = Pick<SecretPlace, "scheme" | "host" | "port">;
+export type WebHost = Pick<SecretDestination, "scheme" | "host" | "port">;
 
 const userPattern = /^[A-Za-z_][A-Za-z0-9._-]{0,31}$/;
 /** An address of the local network that an exception has given a name. */
@@ -26,7 +26,7 @@ export function parseWebHost(text: string): WebHost | HostPatternProblem {
   return { scheme: "http", host, port };
 }
 
-export function parseSshHost(text: string): SshPlace | HostPatternProblem {
+export function parseSshHost(text: string): SshDestination | HostPatternProblem {
   const at = text.indexOf("@");
   const user = at === -1 ? undefined : text.slice(0, at);
   if (user !== undefined && !userPattern.test(user)) return unreadable("its user is no name", sshHint);

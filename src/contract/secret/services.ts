@@ -1,9 +1,9 @@
 /** Services by name: where their secret goes and which variables their tools read. Data only, without zod. */
-import type { SecretPlace } from "./binding.ts";
+import type { SecretDestination } from "./binding.ts";
 
 export interface SecretService {
   readonly title: string;
-  readonly places: readonly SecretPlace[];
+  readonly destinations: readonly SecretDestination[];
   readonly env: readonly string[];
   readonly prefix: string;
 }
@@ -19,11 +19,11 @@ export const gitPaths: readonly string[] = [
   "/**/info/lfs/**",
 ];
 
-const place = (
+const destination = (
   name: string,
-  as: SecretPlace["as"],
+  as: SecretDestination["as"],
   { methods = [], paths = [] }: { methods?: readonly string[]; paths?: readonly string[] } = {},
-): SecretPlace => ({
+): SecretDestination => ({
   scheme: "https",
   host: { name, isWildcard: false },
   port: 443,
@@ -35,20 +35,20 @@ const place = (
 export const secretServices: Readonly<Record<"github" | "gitlab", SecretService>> = {
   github: {
     title: "GitHub",
-    places: [
-      place("github.com", { kind: "basic", username: "x-access-token" }, { paths: gitPaths }),
-      place("api.github.com", { kind: "bearer" }),
-      place("uploads.github.com", { kind: "bearer" }),
+    destinations: [
+      destination("github.com", { kind: "basic", username: "x-access-token" }, { paths: gitPaths }),
+      destination("api.github.com", { kind: "bearer" }),
+      destination("uploads.github.com", { kind: "bearer" }),
     ],
     env: ["GH_TOKEN", "GITHUB_TOKEN"],
     prefix: "ghp_",
   },
   gitlab: {
     title: "GitLab",
-    places: [
-      place("gitlab.com", { kind: "basic", username: "oauth2" }, { paths: gitPaths }),
+    destinations: [
+      destination("gitlab.com", { kind: "basic", username: "oauth2" }, { paths: gitPaths }),
       // Bearer rather than Private-Token, because tokens of a sign-in are taken there as well.
-      place("gitlab.com", { kind: "bearer" }, { paths: ["/api/**"] }),
+      destination("gitlab.com", { kind: "bearer" }, { paths: ["/api/**"] }),
     ],
     env: ["GITLAB_TOKEN"],
     prefix: "glpat-",

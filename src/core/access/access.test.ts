@@ -145,7 +145,7 @@ describe("tries that fail", () => {
     }
     expect([...codes]).toEqual(["access.unauthenticated", "access.too_many"]);
     expect(it.identify(session).principal.kind).toBe("owner");
-    const { value } = await createToken(it.core, it.access.sightOf(socketOwner), {
+    const { value } = await createToken(it.core, it.access.visibilityOf(socketOwner), {
       name: "a",
       scopes: ["read"],
     });
@@ -169,7 +169,7 @@ describe("somebody whose rights change", () => {
     await it.access.change((state) => ({ ...state, people: [person] }));
     const session = await it.access.openSession({ kind: "person", person: "p1" }, { how: "test" });
     const caller = it.identify(session);
-    expect(it.access.sightOf(caller).isOfHost).toBe(true);
+    expect(it.access.visibilityOf(caller).isOfHost).toBe(true);
     let isEnded = false;
     it.access.hold(caller, () => {
       isEnded = true;
@@ -179,7 +179,7 @@ describe("somebody whose rights change", () => {
       people: state.people.map((one) => ({ ...one, isAdmin: false })),
     }));
     expect(isEnded).toBe(true);
-    expect(it.access.sightOf(it.identify(session)).isOfHost).toBe(false);
+    expect(it.access.visibilityOf(it.identify(session)).isOfHost).toBe(false);
     await it.access.change((state) => ({ ...state, people: [] }));
     expect(() => it.identify(session)).toThrow(unauthenticated);
   });
@@ -233,7 +233,7 @@ describe("somebody whose rights change", () => {
 describe("what a token has made", () => {
   it("ends with the token, and no later than it", async () => {
     await using it = await ground();
-    const owner = it.access.sightOf(socketOwner);
+    const owner = it.access.visibilityOf(socketOwner);
     const wanted = { name: "one", flags: { runtime: { name: "memory" } }, start: false };
     await createBox(it.core, CreateBox.parse(wanted));
     const ttlMs = 3_600_000;
@@ -243,7 +243,7 @@ describe("what a token has made", () => {
       ttlMs,
     });
     const kept = await createToken(it.core, owner, { name: "kept", scopes: ["read"] });
-    const as = (value: string) => it.access.sightOf(it.access.identifyToken(value));
+    const as = (value: string) => it.access.visibilityOf(it.access.identifyToken(value));
     const second = await createToken(it.core, as(first.value), { name: "second", scopes: ["host", "read"] });
     const third = await createToken(it.core, as(second.value), { name: "third", scopes: ["read"] });
     const shared = await createShare(it.core, as(first.value), "one", { may: "look", with: { link: true } });

@@ -11,8 +11,8 @@ import type { Core } from "../context.ts";
 import { EventBudget } from "../network/event-budget.ts";
 import { type Caller, nameOf } from "./caller.ts";
 import { digestOf, freshCredential, freshId, isSameDigest } from "./credential.ts";
-import { OpenEnds } from "./open-ends.ts";
-import { type Sight, sightOf } from "./sight.ts";
+import { HeldConnections } from "./held-connections.ts";
+import { type Visibility, visibilityOf } from "./visibility.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -52,7 +52,7 @@ export class Access {
   readonly #links = new Map<string, number>();
   readonly #refusals: EventBudget;
   readonly #failures: EventBudget;
-  readonly #openEnds: OpenEnds;
+  readonly #openEnds: HeldConnections;
   /** Whose use is being written down: a page that loads asks for much at once. */
   readonly #touching = new Set<string>();
 
@@ -63,7 +63,7 @@ export class Access {
       core.background("noting refusals", core.note("access.refused", undefined, { reason, more: count })),
     );
     this.#failures = new EventBudget(clock, failuresPerMinute);
-    this.#openEnds = new OpenEnds(clock, (caller) => this.isAlive(caller));
+    this.#openEnds = new HeldConnections(clock, (caller) => this.isAlive(caller));
   }
 
   get records(): AccessRecords {
@@ -80,9 +80,9 @@ export class Access {
     this.#openEnds.sweep();
   }
 
-  sightOf(caller: Caller): Sight {
+  visibilityOf(caller: Caller): Visibility {
     const { store, clock } = this.#core.ports;
-    return sightOf(caller, {
+    return visibilityOf(caller, {
       state: () => this.records.state,
       findBox: (name) => store.findBox(name),
       nowMs: () => clock.nowMs(),

@@ -3,22 +3,22 @@ import type { RouteAccess } from "../../contract/api/route.ts";
 import { scopesOf } from "./caller.ts";
 
 /** `unseen`: the box is somebody else's, and must look as if it did not exist. */
-export type ReachVerdict =
+export type ReachDecision =
   | { readonly allow: true }
   | { readonly allow: false; readonly reason: "scope" | "role" | "host" | "guest" | "unseen" };
 
-const no = (reason: Exclude<ReachVerdict, { allow: true }>["reason"]): ReachVerdict => ({
+const no = (reason: Exclude<ReachDecision, { allow: true }>["reason"]): ReachDecision => ({
   allow: false,
   reason,
 });
-const yes: ReachVerdict = { allow: true };
+const yes: ReachDecision = { allow: true };
 
 /** Whether somebody may use a route. `role` is theirs on the route's box; without a box it does not matter. */
 export function decideReach(
   principal: Principal,
   { scope, reach }: RouteAccess,
   role: BoxRole | undefined,
-): ReachVerdict {
+): ReachDecision {
   const isBoxed = reach === "look" || reach === "work" || reach === "own";
   // Before the scope: whether a box exists is told to nobody who does not see it.
   if (isBoxed && role === undefined && !isOfHost(principal)) return no("unseen");

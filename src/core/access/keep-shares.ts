@@ -8,7 +8,7 @@ import type { ShareRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { digestOf, freshCredential, freshId } from "./credential.ts";
 import { holderOf, notFound, tokenOf } from "./keep-tokens.ts";
-import type { Sight } from "./sight.ts";
+import type { Visibility } from "./visibility.ts";
 
 const maxSharesOfBox = 64;
 /** A link that nobody opens should not lie in a chat for ever. */
@@ -47,7 +47,7 @@ export async function listShares(core: Core, name: string): Promise<ShareInfo[]>
 /** The code is in this answer and nowhere else. */
 export async function createShare(
   core: Core,
-  access: Sight,
+  access: Visibility,
   name: string,
   { may, with: whom, ttlMs }: ShareWish,
 ): Promise<{ share: ShareInfo; code?: string }> {

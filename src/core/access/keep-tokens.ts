@@ -9,7 +9,7 @@ import type { Holder, TokenRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import type { Caller } from "./caller.ts";
 import { digestOf, freshCredential, freshId } from "./credential.ts";
-import type { Sight } from "./sight.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** So that people and secret scanners know one when they see it. */
 const tokenPrefix = "abt_";
@@ -26,7 +26,7 @@ export function holderOf({ principal }: Caller): Holder {
 const isSameHolder = (one: Holder, other: Holder): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** Whoever is of the host sees and ends those of everybody. */
-const isTheirs = (access: Sight, { holder }: { readonly holder: Holder }): boolean =>
+const isTheirs = (access: Visibility, { holder }: { readonly holder: Holder }): boolean =>
   isOfHost(access.principal) || isSameHolder(holder, holderOf(access));
 
 const infoOf = (
@@ -37,14 +37,14 @@ const infoOf = (
   holder: core.access.holderName(holder),
 });
 
-export const listTokens = (core: Core, access: Sight): TokenInfo[] =>
+export const listTokens = (core: Core, access: Visibility): TokenInfo[] =>
   core.access.records.state.tokens
     .filter((token) => isTheirs(access, token))
     .map((token) => infoOf(core, token));
 
 export async function createToken(
   core: Core,
-  access: Sight,
+  access: Visibility,
   { name, scopes, ttlMs }: { name: string; scopes: readonly Scope[]; ttlMs?: number | undefined },
 ): Promise<{ token: TokenInfo; value: string }> {
   // SECURITY: what a token makes can never do more, or last longer, than the token itself.
@@ -83,7 +83,7 @@ export const tokenOf = (core: Core, { credential }: Caller): TokenRecord | undef
   core.access.records.state.tokens.find(({ id }) => credential.kind === "token" && id === credential.id);
 
 /** SECURITY: with everything that was made with it, or a thief would keep what they made before. */
-export async function removeToken(core: Core, access: Sight, id: string): Promise<void> {
+export async function removeToken(core: Core, access: Visibility, id: string): Promise<void> {
   const { tokens, shares } = core.access.records.state;
   const token = tokens.find((one) => one.id === id);
   if (!token || !isTheirs(access, token)) throw notFound("token", "agentbox token ls");

@@ -6,12 +6,12 @@ import type { SessionRecord } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { nameOf } from "./caller.ts";
 import { holderOf, notFound } from "./keep-tokens.ts";
-import type { Sight } from "./sight.ts";
+import type { Visibility } from "./visibility.ts";
 
-const isTheirs = (access: Sight, { holder }: SessionRecord): boolean =>
+const isTheirs = (access: Visibility, { holder }: SessionRecord): boolean =>
   isOfHost(access.principal) || JSON.stringify(holder) === JSON.stringify(holderOf(access));
 
-export function listSignIns(core: Core, access: Sight): SignInInfo[] {
+export function listSignIns(core: Core, access: Visibility): SignInInfo[] {
   const { credential } = access;
   return core.access.records.state.sessions
     .filter((session) => isTheirs(access, session))
@@ -27,19 +27,19 @@ export function listSignIns(core: Core, access: Sight): SignInInfo[] {
     }));
 }
 
-export async function endSignIn(core: Core, access: Sight, id: string): Promise<void> {
+export async function endSignIn(core: Core, access: Visibility, id: string): Promise<void> {
   const session = core.access.records.state.sessions.find((one) => one.id === id);
   if (!session || !isTheirs(access, session)) throw notFound("sign-in", "agentbox sign-ins");
   await core.access.endSessions((one) => one.id === id, "ended by hand");
 }
 
-export async function signOut(core: Core, { credential }: Sight): Promise<void> {
+export async function signOut(core: Core, { credential }: Visibility): Promise<void> {
   if (credential.kind === "session")
     await core.access.endSessions(({ id }) => id === credential.id, "signed out");
 }
 
 /** What a page shows about the one who looks at it. */
-export function describeCaller(core: Core, access: Sight): Me {
+export function describeCaller(core: Core, access: Visibility): Me {
   const { principal, credential, scopes } = access;
   const isAdmin = access.isOfHost;
   const { sessions, tokens } = core.access.records.state;

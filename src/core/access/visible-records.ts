@@ -1,6 +1,6 @@
 /** Pages of a log for one who sees some boxes only: of each of these, and of no earlier box that had the same name. */
 import { noSuchBox, type Core } from "../context.ts";
-import type { Sight } from "./sight.ts";
+import type { Visibility } from "./visibility.ts";
 
 export interface PageQuery {
   readonly after?: number | undefined;
@@ -20,7 +20,7 @@ interface BoxRecord {
 const maxPages = 20;
 
 /** Names of the boxes that are meant: one, or all that are seen. */
-export async function visibleNames(core: Core, access: Sight, box?: string): Promise<readonly string[]> {
+export async function visibleNames(core: Core, access: Visibility, box?: string): Promise<readonly string[]> {
   if (box !== undefined) {
     if (!(await access.sees(box))) throw noSuchBox(box);
     return [box];
@@ -33,7 +33,7 @@ export async function visibleNames(core: Core, access: Sight, box?: string): Pro
 
 export async function listVisible<T extends BoxRecord>(
   core: Core,
-  access: Sight,
+  access: Visibility,
   query: PageQuery,
   fetch: (query: PageQuery) => Promise<readonly T[]>,
 ): Promise<T[]> {
@@ -45,7 +45,7 @@ export async function listVisible<T extends BoxRecord>(
 }
 
 async function collect<T extends BoxRecord>(
-  access: Sight,
+  access: Visibility,
   query: PageQuery,
   fetch: (query: PageQuery) => Promise<readonly T[]>,
 ): Promise<T[]> {

@@ -3,10 +3,10 @@ import type { UsageAnswer, UsageFilter } from "../../contract/api/schemas.ts";
 import { noUsage, type TokenUsage, type UsageTotals } from "../../contract/model/usage.ts";
 import { readUsage } from "../budget/read-usage.ts";
 import type { Core } from "../context.ts";
-import type { Sight } from "./sight.ts";
+import type { Visibility } from "./visibility.ts";
 import { visibleNames } from "./visible-records.ts";
 
-const nothing: UsageTotals = { requests: 0, usage: noUsage, costMicroUsd: 0, unpriced: 0, estimated: 0 };
+const noSpending: UsageTotals = { requests: 0, usage: noUsage, costMicroUsd: 0, unpriced: 0, estimated: 0 };
 
 const addUsage = (one: TokenUsage, other: TokenUsage): TokenUsage => ({
   input: one.input + other.input,
@@ -27,7 +27,7 @@ const add = (one: UsageTotals, other: UsageTotals): UsageTotals => ({
 /** Cost of everything for whoever is of the host; of the boxes they see for everybody else. */
 export async function visibleUsage(
   core: Core,
-  access: Sight,
+  access: Visibility,
   filter: z.infer<typeof UsageFilter>,
 ): Promise<UsageAnswer> {
   if (access.isOfHost) return readUsage(core, filter);
@@ -35,9 +35,9 @@ export async function visibleUsage(
   const answers = await Promise.all(names.map((box) => readUsage(core, { ...filter, box })));
   const groups = new Map<string, UsageTotals>();
   for (const { key, totals } of answers.flatMap((answer) => answer.groups))
-    groups.set(key, add(groups.get(key) ?? nothing, totals));
+    groups.set(key, add(groups.get(key) ?? noSpending, totals));
   return {
-    totals: answers.reduce((sum, { totals }) => add(sum, totals), nothing),
+    totals: answers.reduce((sum, { totals }) => add(sum, totals), noSpending),
     groups: [...groups]
       .map(([key, totals]) => ({ key, totals }))
       .sort((one, other) => other.totals.costMicroUsd - one.totals.costMicroUsd),

@@ -34,11 +34,11 @@ export function promisedArtifacts({ spec }: Pick<Box, "spec">, agentProgram: str
 
 function programOf(what: string, path: string, env: Readonly<Record<string, string>>): Artifact[] {
   const isName = !path.includes("/");
-  if (!isName && (!isAbsolute(path) || isOwnPlace(normalize(path)))) return [];
+  if (!isName && (!isAbsolute(path) || isOwnDirectory(normalize(path)))) return [];
   const searchPath = env["PATH"];
   return [{ what, path, kind: "program", ...omitUndefined({ searchPath }) }];
 }
 
 /** Below a directory that only the box writes to, also after somebody's `..`. */
-const isOwnPlace = (path: string): boolean =>
+const isOwnDirectory = (path: string): boolean =>
   [boxPaths.workspace, boxPaths.home, "/tmp", "/var/tmp"].some((own) => path.startsWith(`${own}/`));

@@ -102,12 +102,12 @@ async function becomeStarting(core: Core, box: Box): Promise<Box> {
 async function launch(
   core: Core,
   box: Box,
-  { isErrand = false, progress }: { isErrand?: boolean; progress?: StartProgress | undefined } = {},
+  { isMaintenance = false, progress }: { isMaintenance?: boolean; progress?: StartProgress | undefined } = {},
 ): Promise<BoxLink> {
   const { ports } = core;
   const runtime = await ports.runtimes.requireReady(box.spec.runtime);
   await ports.storage.ensure(box.name, { diskBytes: box.spec.resources.diskBytes });
-  if (!isErrand) await ports.logs.startRun(box.name);
+  if (!isMaintenance) await ports.logs.startRun(box.name);
   // Verified before anything runs: a program that was changed on disk never starts.
   const tool = await toolOf(core, box);
   const link = await openLink(core, box, tool);
@@ -128,7 +128,7 @@ async function launch(
  */
 export function launchQuietly(core: Core, box: Box): Promise<BoxLink> {
   const { run: _run, main: _main, ...rest } = box;
-  return launch(core, { ...rest, spec: { ...box.spec, services: [], mcp: [] } }, { isErrand: true });
+  return launch(core, { ...rest, spec: { ...box.spec, services: [], mcp: [] } }, { isMaintenance: true });
 }
 
 async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promise<Box> {

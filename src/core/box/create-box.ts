@@ -62,7 +62,7 @@ async function raise(
 ): Promise<{ box: Box } & PreparedWorkspace> {
   const registered = await register(core, draft);
   return core.locked(registered.name, async () => {
-    const { made, filled } = await furnish(core, registered, { isStarted, isEphemeral });
+    const { made, filled } = await provision(core, registered, { isStarted, isEphemeral });
     return { box: made, ...filled };
   });
 }
@@ -140,7 +140,7 @@ function register(core: Core, { name: wanted, person, ...draft }: Registration):
 }
 
 /** Directories, workspace and, if asked for, the first start. What fails half-way is removed, and the name is free. */
-async function furnish(
+async function provision(
   core: Core,
   box: Box,
   { isStarted, isEphemeral }: { readonly isStarted: boolean; readonly isEphemeral: boolean },

@@ -8,7 +8,7 @@ import type { RuntimeStatus } from "../../ports/runtime.ts";
 import { moveTo } from "./box-phases.ts";
 import type { Core } from "../context.ts";
 import { erase } from "./remove-box.ts";
-import { buryBox, onRuntimeEnd } from "./restart-box.ts";
+import { markDead, onRuntimeEnd } from "./restart-box.ts";
 import { adopt } from "../boot/start-box.ts";
 import { halt } from "./stop-box.ts";
 
@@ -124,10 +124,10 @@ async function reconcileBox(
       if (isAlive) await (await core.ports.runtimes.get(box.spec.runtime)).stop(box.name, { graceMs: 0 });
       return;
     case "starting":
-      return isAlive ? finishStart(core, box) : buryStarting(core, box);
+      return isAlive ? finishStart(core, box) : markStartFailed(core, box);
     case "running":
     case "paused":
-      if (!isAlive) return buryBox(core, box, status?.exitCode, isHostRestart);
+      if (!isAlive) return markDead(core, box, status?.exitCode, isHostRestart);
       return adopt(core, await matchPause(core, box, status.phase === "paused"), status.phase === "paused");
   }
 }
@@ -145,7 +145,7 @@ async function finishStart(core: Core, box: Box): Promise<void> {
   }
 }
 
-async function buryStarting(core: Core, box: Box): Promise<void> {
+async function markStartFailed(core: Core, box: Box): Promise<void> {
   await (await core.ports.runtimes.get(box.spec.runtime)).remove(box.name);
   const stopped = moveTo(box, { phase: "stopped", sinceMs: core.ports.clock.nowMs(), reason: "died" });
   await core.commit({ update: stopped, events: [core.event("box.died", stopped, { reason: "died" })] });

@@ -9,7 +9,7 @@ import { decideRestart, type RestartDecision } from "./restart-policy.ts";
 import { boot, closeLink } from "../boot/start-box.ts";
 import { halt } from "./stop-box.ts";
 
-const lookAgainMs = 2_000;
+const recheckMs = 2_000;
 
 /** Stop and start, as one step for whoever waits. */
 export function restartBox(core: Core, name: string): Promise<Box> {
@@ -38,18 +38,21 @@ export function onRuntimeEnd(core: Core, status: RuntimeStatus): Promise<void> {
     const runtime = await core.ports.runtimes.get(box.spec.runtime);
     const now = await runtime.find(box.name).catch((error: unknown) => {
       // A runtime that went away right after the news: a box must not be called running for that.
-      core.ports.clock.after(lookAgainMs, () =>
-        core.background("noticing an end", onRuntimeEnd(core, status)),
-      );
+      core.ports.clock.after(recheckMs, () => core.background("noticing an end", onRuntimeEnd(core, status)));
       throw error;
     });
     if (now && now.phase !== "stopped") return;
-    await buryBox(core, box, status.exitCode);
+    await markDead(core, box, status.exitCode);
   });
 }
 
 /** Marks a box that died as stopped, and brings it back if its policy says so. The caller holds the lock. */
-export async function buryBox(core: Core, box: Box, exitCode?: number, isHostRestart = false): Promise<void> {
+export async function markDead(
+  core: Core,
+  box: Box,
+  exitCode?: number,
+  isHostRestart = false,
+): Promise<void> {
   const nowMs = core.ports.clock.nowMs();
   const decision = decideRestart(box, box.spec.lifecycle.restart, { exitCode, isDeath: true, nowMs });
   const reason =

@@ -6,7 +6,7 @@ export interface Amount {
   readonly microUsd: number;
 }
 
-export const nothing: Amount = { tokens: 0, microUsd: 0 };
+export const zeroAmount: Amount = { tokens: 0, microUsd: 0 };
 
 export const plus = (a: Amount, b: Amount): Amount => ({
   tokens: a.tokens + b.tokens,

@@ -31,7 +31,7 @@ export interface Obstacle {
   readonly limit: number;
 }
 
-export type Verdict =
+export type ReservationDecision =
   | { readonly outcome: "granted"; readonly output: number }
   /** Others that are under way may leave enough; `meters` are where. */
   | { readonly outcome: "wait"; readonly meters: readonly string[] }
@@ -45,7 +45,7 @@ export function decideReservation(
   want: Want,
   limits: readonly HeldLimit[],
   totalsOf: (held: HeldLimit) => MeterTotals,
-): Verdict {
+): ReservationDecision {
   let output = want.output;
   const waitFor: string[] = [];
   for (const held of limits) {

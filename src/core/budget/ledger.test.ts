@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { BudgetLimit } from "../../contract/model/budget.ts";
-import { nothing } from "./amount.ts";
+import { zeroAmount } from "./amount.ts";
 import { mostItCosts } from "./cost.ts";
 import { BudgetLedger, type LoadTotal, type Reservation } from "./ledger.ts";
 import type { HeldLimit } from "./limits-of.ts";
 import type { Origin } from "./meter.ts";
 
 const origin = (box = "one"): Origin => ({ atMs: 1, box, incarnation: box, run: 1, agent: "claude" });
-const fresh: LoadTotal = async (_query, use) => use(nothing);
+const fresh: LoadTotal = async (_query, use) => use(zeroAmount);
 const never = new AbortController().signal;
 
 const limitOn = (box: string, limit: Pick<BudgetLimit, "tokens" | "microUsd">): HeldLimit => ({
@@ -50,7 +50,7 @@ describe("BudgetLedger, one request after the other", () => {
     ledger.settle(ticketOf(first), used(150));
     expect(await ledger.totals(limits[0]!.meter)).toMatchObject({
       used: used(150),
-      reserved: nothing,
+      reserved: zeroAmount,
       inFlight: 0,
     });
     expect(await ledger.reserve(origin(), want(100, 750), limits, never)).toMatchObject({ output: 750 });
@@ -134,7 +134,7 @@ describe("BudgetLedger, one request after the other", () => {
     );
     ledger.forget(() => true);
     expect((await ledger.totals(meter)).used.tokens).toBe(1);
-    ledger.settle(ticket, nothing);
+    ledger.settle(ticket, zeroAmount);
     ledger.forget(() => true);
     expect((await ledger.totals(meter)).used.tokens).toBe(2);
   });
@@ -233,7 +233,7 @@ describe("BudgetLedger, whatever happens", () => {
             const totals = await ledger.totals(held.meter);
             expect(totals.used.tokens).toBeLessThanOrEqual(held.limit.tokens!);
             expect(totals.used.microUsd).toBeLessThanOrEqual(held.limit.microUsd ?? Infinity);
-            expect(totals).toMatchObject({ reserved: nothing, inFlight: 0 });
+            expect(totals).toMatchObject({ reserved: zeroAmount, inFlight: 0 });
           }
         },
       ),

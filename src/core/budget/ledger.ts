@@ -5,13 +5,13 @@
  * what was used is counted in full before the next is let through.
  */
 import type { ModelQuery } from "../../ports/store.ts";
-import { type Amount, minus, nothing, plus } from "./amount.ts";
+import { type Amount, minus, zeroAmount, plus } from "./amount.ts";
 import { mostItCosts } from "./cost.ts";
 import {
   decideReservation,
   type MeterTotals,
   type Obstacle,
-  type Verdict,
+  type ReservationDecision,
   type Want,
 } from "./decide-reservation.ts";
 import type { HeldLimit } from "./limits-of.ts";
@@ -61,9 +61,9 @@ export class BudgetLedger {
     await this.#ensureLoaded(limits.map(({ meter }) => meter));
     signal.throwIfAborted();
     // From here to the reservation nothing else can run.
-    const verdict = this.#decide(want, limits, this.#waiting);
-    if (verdict.outcome !== "wait") return this.#conclude(verdict, origin, want);
-    return this.#wait({ origin, want, limits, meters: verdict.meters }, signal);
+    const decision = this.#decide(want, limits, this.#waiting);
+    if (decision.outcome !== "wait") return this.#conclude(decision, origin, want);
+    return this.#wait({ origin, want, limits, meters: decision.meters }, signal);
   }
 
   /** False when there is no such reservation (any more). */
@@ -107,23 +107,27 @@ export class BudgetLedger {
     if (known) return known;
     const loading = this.#load(query, (used) => {
       const open = [...this.#open.values()].filter(({ origin }) => covers(query, origin));
-      const reserved = open.map(({ amount }) => amount).reduce(plus, nothing);
+      const reserved = open.map(({ amount }) => amount).reduce(plus, zeroAmount);
       this.#meters.set(key, { query, used, reserved, inFlight: open.length });
     }).finally(() => this.#loading.delete(key));
     this.#loading.set(key, loading);
     return loading;
   }
 
-  #decide(want: Want, limits: readonly HeldLimit[], ahead: readonly Waiter[]): Verdict {
+  #decide(want: Want, limits: readonly HeldLimit[], ahead: readonly Waiter[]): ReservationDecision {
     const taken = new Set(ahead.flatMap(({ meters }) => meters));
     const meters = limits.map(({ meter }) => meter.key).filter((key) => taken.has(key));
     if (meters.length > 0) return { outcome: "wait", meters };
     return decideReservation(want, limits, ({ meter }) => this.#meters.get(meter.key)!);
   }
 
-  #conclude(verdict: Exclude<Verdict, { outcome: "wait" }>, origin: Origin, want: Want): Reservation {
-    if (verdict.outcome === "exhausted") return verdict;
-    const { output } = verdict;
+  #conclude(
+    decision: Exclude<ReservationDecision, { outcome: "wait" }>,
+    origin: Origin,
+    want: Want,
+  ): Reservation {
+    if (decision.outcome === "exhausted") return decision;
+    const { output } = decision;
     const ticket = String(++this.#tickets);
     const microUsd = want.price ? mostItCosts(want.input, output, want.price) : 0;
     const amount = { tokens: want.input + output, microUsd };
@@ -166,9 +170,9 @@ export class BudgetLedger {
     const staying: Waiter[] = [];
     for (const waiter of this.#waiting) {
       const { origin, want, limits } = waiter;
-      const verdict = this.#decide(want, limits, staying);
-      if (verdict.outcome === "wait") staying.push({ ...waiter, meters: verdict.meters });
-      else waiter.resolve(this.#conclude(verdict, origin, want));
+      const decision = this.#decide(want, limits, staying);
+      if (decision.outcome === "wait") staying.push({ ...waiter, meters: decision.meters });
+      else waiter.resolve(this.#conclude(decision, origin, want));
     }
     this.#waiting = staying;
   }

@@ -10,5 +10,5 @@ export function takePrices(core: Core, layers: readonly ManifestLayer[]): void {
 
 /** For boxes that went on without us, before anybody makes another. */
 export async function readOwnPrices(core: Core): Promise<void> {
-  takePrices(core, (await readLayers(core, {})).places.layers);
+  takePrices(core, (await readLayers(core, {})).inputs.layers);
 }

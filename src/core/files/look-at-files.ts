@@ -19,7 +19,7 @@ export interface Directory {
 
 /** What one directory of the workspace holds. The box looks; the host opens nothing that a box controls. */
 export async function listFiles(core: Core, name: string, path: string): Promise<Directory> {
-  const { box, stream } = await openPlace(core, name, "list", path, (below) => ({
+  const { box, stream } = await openPath(core, name, "list", path, (below) => ({
     kind: "files.list",
     path: below,
   }));
@@ -48,7 +48,7 @@ export interface SliceQuery {
 /** A part of one file of the workspace, as the box reads it. */
 export async function readFile(core: Core, name: string, query: SliceQuery): Promise<FileSlice> {
   const { path, offset, limit = Number.MAX_SAFE_INTEGER } = query;
-  const { box, stream } = await openPlace(core, name, "read", path, (below) => ({
+  const { box, stream } = await openPath(core, name, "read", path, (below) => ({
     kind: "files.slice",
     path: below,
     offset,
@@ -76,7 +76,7 @@ export async function readFile(core: Core, name: string, query: SliceQuery): Pro
   return { entry, length, chunks: exactly(chunks, length) };
 }
 
-async function openPlace(
+async function openPath(
   core: Core,
   name: string,
   op: string,

@@ -8,7 +8,7 @@ import { recorded } from "../plan/record-refusals.ts";
 import { soundPlan } from "../plan/sound-plan.ts";
 import type { Maker } from "../team/members.ts";
 import { installServers } from "./packaged-servers.ts";
-import { type ImagePlace, imageRecipe, lockPlace, pinnedBase } from "./image-recipe.ts";
+import { type ImageOrigin, imageRecipe, lockDirectory, pinnedBase } from "./image-recipe.ts";
 
 type Progress = Pick<BuildOptions, "onProgress" | "signal">;
 
@@ -20,10 +20,10 @@ export async function buildImage(
 ): Promise<{ image: ImageInfo; isNew: boolean }> {
   const { ports } = core;
   const { spec, projectDir, manifestDigest } = await soundPlan(core, { ...request, makes: "image" });
-  const place = { projectDir, manifestDigest };
-  const base = await baseOf(core, spec, place, { isFresh: request.isFresh, ...how });
+  const origin = { projectDir, manifestDigest };
+  const base = await baseOf(core, spec, origin, { isFresh: request.isFresh, ...how });
   await installServers(core, spec, how);
-  const recipe = await recorded(core, () => imageRecipe(core, spec, place, base));
+  const recipe = await recorded(core, () => imageRecipe(core, spec, origin, base));
   const built = await ports.images.build(recipe, { isFresh: request.isFresh, ...how });
   if (built.isNew) {
     const { inputs, id, reference, agent, bytes } = built.image;
@@ -36,14 +36,14 @@ export async function buildImage(
 async function baseOf(
   core: Core,
   { image }: BoxSpec,
-  place: ImagePlace,
+  origin: ImageOrigin,
   { isFresh, ...how }: Progress & { readonly isFresh: boolean },
 ): Promise<string | undefined> {
   if (image === undefined) return undefined;
-  const pinned = await pinnedBase(core, image, place);
+  const pinned = await pinnedBase(core, image, origin);
   const { name, digest: written } = parseImageReference(image)!;
   if (written !== undefined || (pinned !== undefined && !isFresh)) return pinned;
   const digest = await core.ports.images.resolve(image, how);
-  await core.ports.toolStore.pinImage(lockPlace(place), image, digest);
+  await core.ports.toolStore.pinImage(lockDirectory(origin), image, digest);
   return formatImageReference({ name, digest });
 }

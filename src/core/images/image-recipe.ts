@@ -12,7 +12,7 @@ import type { CoreWith } from "../context.ts";
 import { packagedServer, useServers } from "./packaged-servers.ts";
 
 /** Where an image is asked for. */
-export interface ImagePlace {
+export interface ImageOrigin {
   readonly projectDir: string | undefined;
   /** Of the manifest file; undefined when there is none. */
   readonly manifestDigest: string | undefined;
@@ -24,7 +24,7 @@ export type RecipePort = "agents" | "agentProblems" | "toolStore" | "serverStore
 export async function imageRecipe(
   core: CoreWith<RecipePort>,
   spec: BoxSpec,
-  place: ImagePlace,
+  origin: ImageOrigin,
   base: string | undefined,
 ): Promise<ImageRecipe> {
   const { node, boxd } = core.ports.tools;
@@ -37,8 +37,8 @@ export async function imageRecipe(
     ...(servers.length === 0 ? {} : { servers }),
     ...omitUndefined({
       skills: spec.agent.skills,
-      manifest: place.manifestDigest,
-      projectDir: place.projectDir,
+      manifest: origin.manifestDigest,
+      projectDir: origin.projectDir,
     }),
     warnings: spec.mcp.flatMap(fetchedAtStart),
   };
@@ -79,17 +79,20 @@ function fetchedAtStart(server: McpServer): string[] {
 export async function pinnedBase(
   core: CoreWith<"toolStore">,
   reference: string,
-  { projectDir, manifestDigest }: ImagePlace,
+  { projectDir, manifestDigest }: ImageOrigin,
 ): Promise<string | undefined> {
   const parsed = parseImageReference(reference);
   if (parsed === undefined) throw invalid(reference);
   if (parsed.digest !== undefined) return reference;
-  const digest = await core.ports.toolStore.pinnedImage(lockPlace({ projectDir, manifestDigest }), reference);
+  const digest = await core.ports.toolStore.pinnedImage(
+    lockDirectory({ projectDir, manifestDigest }),
+    reference,
+  );
   return digest === undefined ? undefined : formatImageReference({ name: parsed.name, digest });
 }
 
 /** A directory without a manifest is not made into a project by a flag; then this host's own lock remembers. */
-export const lockPlace = ({ projectDir, manifestDigest }: ImagePlace): string | undefined =>
+export const lockDirectory = ({ projectDir, manifestDigest }: ImageOrigin): string | undefined =>
   manifestDigest === undefined ? undefined : projectDir;
 
 const invalid = (reference: string): AgentBoxError =>

@@ -2,7 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
 import type { CoreWith } from "../context.ts";
 import { isAtLeast } from "../plan/choose-runtime.ts";
-import { type ImagePlace, type RecipePort, imageRecipe, pinnedBase } from "./image-recipe.ts";
+import { type ImageOrigin, type RecipePort, imageRecipe, pinnedBase } from "./image-recipe.ts";
 import { withServersInside } from "./packaged-servers.ts";
 import { wantsImage } from "./wants-image.ts";
 
@@ -11,12 +11,12 @@ export async function useImage(
   core: CoreWith<RecipePort | "images">,
   spec: BoxSpec,
   { tier }: Pick<Isolation, "tier">,
-  place: ImagePlace,
+  origin: ImageOrigin,
 ): Promise<BoxSpec> {
   if (!wantsImage(spec) || !isAtLeast(tier, "container")) return spec;
-  const base = spec.image === undefined ? undefined : await pinnedBase(core, spec.image, place);
+  const base = spec.image === undefined ? undefined : await pinnedBase(core, spec.image, origin);
   if (spec.image !== undefined && base === undefined) throw notBuilt(spec);
-  const recipe = await imageRecipe(core, spec, place, base);
+  const recipe = await imageRecipe(core, spec, origin, base);
   const found = await core.ports.images.find(recipe);
   if (!found) throw notBuilt(spec);
   return { ...withServersInside(spec, recipe.servers ?? []), image: found.id };

@@ -17,7 +17,7 @@ import { mcpJsonName, readMcpJson } from "../../manifest/mcp-json.ts";
 import { chooseRuntime, isAtLeast, tierOf } from "../plan/choose-runtime.ts";
 import type { CorePorts, CoreWith } from "../context.ts";
 import { Problems } from "../plan/problems.ts";
-import { type ResolvePlaces, listMountSources, resolveSkills } from "../trust/mount-requests.ts";
+import { type ManifestInputs, listMountSources, resolveSkills } from "../trust/mount-requests.ts";
 import { networkLayers, readPresets } from "../policy/network-layers.ts";
 import { isListed } from "../team/settings.ts";
 import { maxTtlMs } from "./resolve-manifest.ts";
@@ -52,13 +52,13 @@ async function findDevcontainer(
 }
 
 export interface ReadLayers {
-  readonly places: ResolvePlaces;
+  readonly inputs: ManifestInputs;
   readonly warnings: readonly string[];
 }
 
 /** `places` is absent when a file or the flags cannot be used at all. */
 export interface TriedLayers {
-  readonly places?: ResolvePlaces | undefined;
+  readonly inputs?: ManifestInputs | undefined;
   readonly warnings: readonly string[];
   readonly problems: readonly AgentBoxError[];
 }
@@ -111,9 +111,9 @@ function take(
 
 /** User config, manifest and flags, each checked, with the host paths they mean. Nothing is created here. */
 export async function readLayers(core: CoreWith<LayerPort>, sources: Sources): Promise<ReadLayers> {
-  const { places, warnings, problems } = await tryLayers(core, sources);
-  if (places === undefined || problems.length > 0) throw refusalOf(problems);
-  return { places, warnings };
+  const { inputs, warnings, problems } = await tryLayers(core, sources);
+  if (inputs === undefined || problems.length > 0) throw refusalOf(problems);
+  return { inputs, warnings };
 }
 
 /** The same with everything that is wrong, and with what is known in spite of it. */
@@ -133,7 +133,7 @@ export async function tryLayers(core: CoreWith<LayerPort>, sources: Sources): Pr
       ? undefined
       : await problems.attempt(() => findDevcontainer(core.ports, projectDir, layers, runtime));
   warnings.push(...(devcontainer?.warnings ?? []));
-  const places: ResolvePlaces = {
+  const inputs: ManifestInputs = {
     layers,
     projectDir,
     mcpJson,
@@ -143,8 +143,8 @@ export async function tryLayers(core: CoreWith<LayerPort>, sources: Sources): Pr
     agentboxHome: host.agentboxHome,
   };
   const presets = await problems.attempt(() => readPresets(core.ports.presets, networkLayers(layers)));
-  const realPath = await problems.attempt(() => resolveLinks(core, places, problems));
-  return { places: { ...places, presets, realPath }, warnings, problems: problems.list };
+  const realPath = await problems.attempt(() => resolveLinks(core, inputs, problems));
+  return { inputs: { ...inputs, presets, realPath }, warnings, problems: problems.list };
 }
 
 async function takeSources(
@@ -254,17 +254,17 @@ export const noSuchDirectory = (
  */
 async function resolveLinks(
   core: CoreWith<"host">,
-  places: ResolvePlaces,
+  inputs: ManifestInputs,
   problems: Problems,
 ): Promise<(path: string) => string> {
   const real = new Map<string, string>();
-  for (const source of listMountSources(places)) {
+  for (const source of listMountSources(inputs)) {
     const found = await core.ports.host.realPath(source);
     if (found === undefined) problems.add(noSuchSource(source));
     else real.set(source, found);
   }
   const resolve = (path: string): string => real.get(path) ?? path;
-  const skills = resolveSkills({ ...places, realPath: resolve })?.source;
+  const skills = resolveSkills({ ...inputs, realPath: resolve })?.source;
   // SECURITY: an agent follows them as its person's own instructions.
   if (skills !== undefined) await core.ports.host.requireOwn(skills);
   return resolve;

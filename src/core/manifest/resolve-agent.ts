@@ -8,28 +8,28 @@ import type { BoxSpec } from "../../contract/box.ts";
 import { manifestDefaults } from "../../manifest/defaults.ts";
 import type { LayerValues } from "../../manifest/index.ts";
 import { schemaProblems } from "../../manifest/schema-problems.ts";
-import { type ResolvePlaces, resolveSkills } from "../trust/mount-requests.ts";
+import { type ManifestInputs, resolveSkills } from "../trust/mount-requests.ts";
 
 /** Throws `agent.option_invalid` for an option the agent does not have or take. */
 export function resolveAgent(
   { agent = {} }: LayerValues,
-  places: ResolvePlaces,
+  inputs: ManifestInputs,
   entry: Pick<AgentEntry, "options"> | undefined,
 ): BoxSpec["agent"] {
   const { name = manifestDefaults.agent.name, version, instructions } = agent;
-  const skills = resolveSkills(places);
+  const skills = resolveSkills(inputs);
   return {
     name,
     args: agent.args ?? [],
     ...omitUndefined({ version }),
-    autonomy: autonomyOf(places.layers),
+    autonomy: autonomyOf(inputs.layers),
     options: entry ? checkedOptions(name, entry.options, agent.options ?? {}) : (agent.options ?? {}),
     ...omitUndefined({ instructions, skills: skills?.source }),
   };
 }
 
 /** SECURITY: a repository may ask for less than the person set for all their boxes, not for more; who types decides. */
-function autonomyOf(layers: ResolvePlaces["layers"]): Autonomy {
+function autonomyOf(layers: ManifestInputs["layers"]): Autonomy {
   const said = (source: string) => layers.find((layer) => layer.source === source)?.values.agent?.autonomy;
   const typed = said("flag");
   if (typed !== undefined) return typed;

@@ -270,8 +270,8 @@ describe("resolving mounts", () => {
 
   it("the caller resolves links, and what they lead to is judged", () => {
     const layers = [mount("link")];
-    const places = { layers, projectDir: "/srv/app", userHome: "/home/ada" };
-    expect(listMountSources(places)).toEqual(["/srv/app/link"]);
+    const inputs = { layers, projectDir: "/srv/app", userHome: "/home/ada" };
+    expect(listMountSources(inputs)).toEqual(["/srv/app/link"]);
     expect(resolve({ layers, realPath: () => "/srv/real" }).mounts[0]!.source).toBe("/srv/real");
     for (const real of ["/", "/home/ada", "/home", "/run/user/1000", "/home/ada/.agentbox/daemon.sock"]) {
       expect(refusal({ layers, realPath: () => real }), real).toBe("mount.invalid");

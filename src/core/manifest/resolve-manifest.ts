@@ -16,7 +16,7 @@ import { entryDefaults, manifestDefaults } from "../../manifest/defaults.ts";
 import { forbiddenMountSource, holdsHome, normalizePath } from "../../contract/mount-paths.ts";
 import type { CheckEntry, ServiceEntry } from "../../manifest/schema.ts";
 import type { CheckSpec } from "../../contract/review/check.ts";
-import { type ResolvePlaces, resolveMounts } from "../trust/mount-requests.ts";
+import { type ManifestInputs, resolveMounts } from "../trust/mount-requests.ts";
 import { refusalOf } from "../../contract/plan.ts";
 import { Problems } from "../plan/problems.ts";
 import { resolveAgent } from "./resolve-agent.ts";
@@ -27,7 +27,7 @@ import { type AgentModel, resolveModel } from "./resolve-model.ts";
 import { resolveSecrets } from "../secrets/bindings.ts";
 import { resolveExceptions } from "../trust/security-exceptions.ts";
 
-export interface ResolveOptions extends ResolvePlaces {
+export interface ResolveOptions extends ManifestInputs {
   /** A variable of the host's environment. */
   readonly hostEnv: (name: string) => string | undefined;
   /** The catalogue; an agent that is not in it has no model and takes any option. */
@@ -112,7 +112,7 @@ const resolveCheck = ({ name, command, timeout }: CheckEntry): CheckSpec => ({
 });
 
 /** The longest life any box may have, by the user config among the layers. */
-export function maxTtlMs(layers: ResolvePlaces["layers"]): number {
+export function maxTtlMs(layers: ManifestInputs["layers"]): number {
   // SECURITY: only the owner of the machine sets limits; a layer from a repository has no say.
   const own = layers.filter(({ source }) => source === "user config");
   const { values } = layerManifest([defaultLayer, ...own]);
@@ -153,10 +153,10 @@ const modeWithoutChoice = ({
 function whyNotShown(
   mode: "clone" | "copy" | "mount",
   projectDir: string,
-  places: ResolvePlaces,
+  inputs: ManifestInputs,
 ): string | undefined {
-  if (mode === "mount") return forbiddenMountSource(projectDir, places);
-  return mode === "copy" && holdsHome(projectDir, places.userHome)
+  if (mode === "mount") return forbiddenMountSource(projectDir, inputs);
+  return mode === "copy" && holdsHome(projectDir, inputs.userHome)
     ? "it is or holds a whole home directory"
     : undefined;
 }

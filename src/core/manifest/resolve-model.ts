@@ -45,9 +45,9 @@ function providerOf(name: string, entry: ProviderEntry): ModelProvider {
     });
   }
   // SECURITY: a vendor's key goes to another place than the vendor only where somebody has written that down.
-  const isOwnPlace = entry.base_url === undefined || parsed.url === builtIn?.baseUrl;
+  const isOwnDirectory = entry.base_url === undefined || parsed.url === builtIn?.baseUrl;
   const keySecret = entry.key?.slice("vault:".length);
-  const usual = isOwnPlace && keySecret === undefined ? builtIn?.keyVariable : undefined;
+  const usual = isOwnDirectory && keySecret === undefined ? builtIn?.keyVariable : undefined;
   const keyVariable = entry.key_env ?? usual;
   return {
     name,

@@ -32,8 +32,8 @@ export async function allowEgress(core: Core, name: string, wish: AllowEgress): 
   const nowMs = core.ports.clock.nowMs();
   const rule = ruleFor(request, nowMs + (wish.ttlMs ?? defaultTtlMs));
   const policy = await effectivePolicy(core, box);
-  const verdict = decideSafely({ ...policy, rules: [...policy.rules, rule] }, request, { nowMs });
-  if (verdict.outcome !== "allow") throw cannotOpen(request, verdict.reason);
+  const decision = decideSafely({ ...policy, rules: [...policy.rules, rule] }, request, { nowMs });
+  if (decision.outcome !== "allow") throw cannotOpen(request, decision.reason);
   await rememberRule(core, box, wish.scope, rule);
   return effectivePolicy(core, await core.getBox(name));
 }

@@ -19,9 +19,9 @@ export function changePolicy(
 ): Promise<NetworkPolicy> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
-    const { places } = await readLayers(core, request);
-    await requireTrust(core, places, request.trust, request);
-    const network = withSecretRulesOf(compileFor(places), box.network);
+    const { inputs } = await readLayers(core, request);
+    await requireTrust(core, inputs, request.trust, request);
+    const network = withSecretRulesOf(compileFor(inputs), box.network);
     const update = { ...box, network };
     await core.commit({
       update,

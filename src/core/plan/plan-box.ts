@@ -22,9 +22,9 @@ import { decideTrust } from "../trust/grant-trust.ts";
 import { pinnedBase } from "../images/image-recipe.ts";
 import { useImage } from "../images/use-image.ts";
 import { wantsImage } from "../images/wants-image.ts";
-import type { ResolvePlaces } from "../trust/mount-requests.ts";
+import type { ManifestInputs } from "../trust/mount-requests.ts";
 import { compileFor } from "../network/compile-for.ts";
-import { requireBrowserMounts, requireBrowserProject } from "../trust/own-places.ts";
+import { requireBrowserMounts, requireBrowserProject } from "../trust/own-directories.ts";
 import { tryLayers } from "../manifest/read-layers.ts";
 import { tryManifest } from "../manifest/resolve-manifest.ts";
 import { resolveProviders } from "../manifest/resolve-model.ts";
@@ -46,29 +46,29 @@ export async function planBox(asked: PlanInputs, ports: PlanPorts): Promise<BoxP
   const problems = new Problems();
   const isBox = inputs.makes === "box";
   if (isBox) await problems.attempt(() => requireFreeName(ports, inputs.name));
-  const { places, warnings, problems: unread } = await tryLayers({ ports }, inputs);
+  const { inputs: manifestInputs, warnings, problems: unread } = await tryLayers({ ports }, inputs);
   for (const problem of unread) problems.add(problem);
-  if (places === undefined) return { problems: problems.list, warnings, layers: [] };
+  if (manifestInputs === undefined) return { problems: problems.list, warnings, layers: [] };
 
-  const asksFor = await resolve(ports, inputs, places, problems);
-  await requireAllowed(ports, inputs, { places, spec: asksFor, problems });
+  const asksFor = await resolve(ports, inputs, manifestInputs, problems);
+  await requireAllowed(ports, inputs, { manifestInputs, spec: asksFor, problems });
   const { question, refusal } =
-    (await problems.attempt(() => decideTrust({ ports }, places, inputs.trust))) ?? {};
+    (await problems.attempt(() => decideTrust({ ports }, manifestInputs, inputs.trust))) ?? {};
   if (refusal !== undefined) problems.add(refusal);
-  const network = problems.try(() => compileFor(places));
-  const pinned = await problems.attempt(() => pinAgent({ ports }, asksFor, places.projectDir));
-  const isolation = await isolate(ports, inputs, { places, spec: asksFor, problems });
+  const network = problems.try(() => compileFor(manifestInputs));
+  const pinned = await problems.attempt(() => pinAgent({ ports }, asksFor, manifestInputs.projectDir));
+  const isolation = await isolate(ports, inputs, { manifestInputs, spec: asksFor, problems });
   if (isBox) await problems.attempt(() => requireDisk(ports));
   if (isBox)
     await problems.attempt(() =>
-      requireKey(ports, inputs, { places, spec: asksFor, isAgreed: refusal === undefined }),
+      requireKey(ports, inputs, { manifestInputs, spec: asksFor, isAgreed: refusal === undefined }),
     );
   const digest = manifestDigest(inputs.manifest);
-  const place = { projectDir: places.projectDir, manifestDigest: digest };
-  const image = await problems.attempt(() => planImage(ports, asksFor, place));
+  const origin = { projectDir: manifestInputs.projectDir, manifestDigest: digest };
+  const image = await problems.attempt(() => planImage(ports, asksFor, origin));
   const used =
     isBox && pinned !== undefined && isolation !== undefined
-      ? await problems.attempt(() => useImage({ ports }, pinned, isolation, place))
+      ? await problems.attempt(() => useImage({ ports }, pinned, isolation, origin))
       : undefined;
   const spec = used ?? pinned ?? asksFor;
   const command = isBox
@@ -77,8 +77,8 @@ export async function planBox(asked: PlanInputs, ports: PlanPorts): Promise<BoxP
   return {
     problems: problems.list,
     warnings,
-    layers: places.layers,
-    projectDir: places.projectDir,
+    layers: manifestInputs.layers,
+    projectDir: manifestInputs.projectDir,
     manifestDigest: digest,
     spec,
     isolation,
@@ -94,7 +94,7 @@ const manifestDigest = (manifest: { readonly text: string } | undefined): string
   manifest && `sha256:${createHash("sha256").update(manifest.text).digest("hex")}`;
 
 interface Step {
-  readonly places: ResolvePlaces;
+  readonly manifestInputs: ManifestInputs;
   readonly spec: BoxSpec;
   readonly problems: Problems;
 }
@@ -112,17 +112,17 @@ async function requireFreeName({ store }: PlanPorts, name: string | undefined): 
 async function resolve(
   { agents, workspaces }: PlanPorts,
   { makes, variables = {} }: PlanInputs,
-  places: ResolvePlaces,
+  manifestInputs: ManifestInputs,
   problems: Problems,
 ): Promise<BoxSpec> {
-  const { projectDir } = places;
+  const { projectDir } = manifestInputs;
   const isBox = makes === "box";
   const defaultMode =
     isBox && projectDir !== undefined
       ? await problems.attempt(() => workspaces.defaultMode(projectDir))
       : undefined;
   const { spec, problems: unresolved } = tryManifest({
-    ...places,
+    ...manifestInputs,
     agents,
     hostEnv: (name) => (isBox ? (Object.hasOwn(variables, name) ? variables[name] : undefined) : ""),
     defaultMode: defaultMode ?? "empty",
@@ -135,16 +135,16 @@ async function resolve(
 async function requireAllowed(
   ports: PlanPorts,
   { isRequest = false, isInBrowser = false }: PlanInputs,
-  { places, spec, problems }: Step,
+  { manifestInputs, spec, problems }: Step,
 ): Promise<void> {
-  const { projectDir, runtime, layers } = places;
+  const { projectDir, runtime, layers } = manifestInputs;
   if (isRequest && runtime !== undefined)
     await problems.attempt(async () => {
       if (await isWeakerThanOwn(ports.runtimes, layers, runtime)) throw weakerThanOwn(runtime);
     });
   if (!isInBrowser) return;
   await problems.attempt(() => requireBrowserProject({ ports }, projectDir, spec.workspace));
-  await problems.attempt(() => requireBrowserMounts({ ports }, places));
+  await problems.attempt(() => requireBrowserMounts({ ports }, manifestInputs));
 }
 
 const weakerThanOwn = (runtime: string): AgentBoxError =>
@@ -161,13 +161,13 @@ const weakerThanOwn = (runtime: string): AgentBoxError =>
 async function isolate(
   ports: PlanPorts,
   { makes }: PlanInputs,
-  { places, spec, problems }: Step,
+  { manifestInputs, spec, problems }: Step,
 ): Promise<BoxPlan["isolation"]> {
   if (makes === "image") {
     await problems.attempt(() => ports.images.requireEngine());
     return undefined;
   }
-  if (places.runtime === undefined) return undefined;
+  if (manifestInputs.runtime === undefined) return undefined;
   const found = await problems.attempt(() => findEnforceable({ ports }, spec));
   for (const problem of found?.problems ?? []) problems.add(problem);
   return found?.isolation;
@@ -189,14 +189,16 @@ async function requireDisk({ storage }: PlanPorts): Promise<void> {
 async function requireKey(
   ports: PlanPorts,
   { name = "", variables }: PlanInputs,
-  { places, spec, isAgreed }: Omit<Step, "problems"> & { readonly isAgreed: boolean },
+  { manifestInputs, spec, isAgreed }: Omit<Step, "problems"> & { readonly isAgreed: boolean },
 ): Promise<void> {
   const { agent, model } = spec;
   const entry = Object.hasOwn(ports.agents, agent.name) ? ports.agents[agent.name] : undefined;
   if (model === undefined || entry?.api === undefined) return;
-  const chosen = resolveProviders(places.layers).find(({ provider }) => provider.name === model.provider);
+  const chosen = resolveProviders(manifestInputs.layers).find(
+    ({ provider }) => provider.name === model.provider,
+  );
   if (chosen === undefined || (chosen.source === "manifest" && !isAgreed)) return;
-  const subject = { name, incarnation: "", projectDir: places.projectDir, spec: { agent } };
+  const subject = { name, incarnation: "", projectDir: manifestInputs.projectDir, spec: { agent } };
   const { secretGrants } = ports;
   await requireModelKey({ ports, secretGrants }, chosen.provider, { subject, variables });
 }
@@ -204,11 +206,11 @@ async function requireKey(
 async function planImage(
   ports: PlanPorts,
   spec: BoxSpec,
-  place: Parameters<typeof pinnedBase>[2],
+  origin: Parameters<typeof pinnedBase>[2],
 ): Promise<PlannedImage | undefined> {
   if (!wantsImage(spec)) return undefined;
   const { image, packages = [] } = spec;
-  const base = image === undefined ? undefined : await pinnedBase({ ports }, image, place);
+  const base = image === undefined ? undefined : await pinnedBase({ ports }, image, origin);
   return { ...omitUndefined({ base }), packages };
 }
 

@@ -9,10 +9,10 @@ import { type PolicyTexts, allow, compile } from "./policy.fixture.ts";
 const nowMs = Date.parse("2030-01-01T00:00:00Z");
 const facts = { nowMs, hostAddresses: ["203.0.113.77"] };
 const ask = (policy: NetworkPolicy, host: string, port = 443, more: Partial<EgressRequest> = {}) => {
-  const verdict = decideEgress(policy, { host, port, ...more }, facts);
-  return verdict.outcome === "allow"
-    ? `allow${verdict.mustInspect ? " inspected" : ""}`
-    : `${verdict.outcome} ${verdict.reason}`;
+  const decision = decideEgress(policy, { host, port, ...more }, facts);
+  return decision.outcome === "allow"
+    ? `allow${decision.mustInspect ? " inspected" : ""}`
+    : `${decision.outcome} ${decision.reason}`;
 };
 const judge = (
   texts: PolicyTexts | string,
@@ -194,8 +194,8 @@ describe("exceptions", () => {
   const policy = compile({ project: exception("db", "10.0.0.5:5432") });
 
   it("open one address on one port, by name or by address", () => {
-    const verdict = decideEgress(policy, { host: "db.agentbox.internal", port: 5432 }, facts);
-    expect(verdict).toMatchObject({
+    const decision = decideEgress(policy, { host: "db.agentbox.internal", port: 5432 }, facts);
+    expect(decision).toMatchObject({
       outcome: "allow",
       host: "db.agentbox.internal",
       mustInspect: false,
@@ -273,11 +273,11 @@ describe("properties of decisions", () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 6 }), spelling, (entries, host) => {
         const policy = policyOf(entries);
-        const verdict = decideEgress(policy, { host, port: 443 }, facts);
-        if (verdict.outcome !== "allow") return;
+        const decision = decideEgress(policy, { host, port: 443 }, facts);
+        if (decision.outcome !== "allow") return;
         const canonical = canonicalHost(host)!;
-        expect(verdict.host).toBe(hostText(canonical));
-        const covers = policy.rules.filter((rule) => matchesHost(rule.host, verdict.host));
+        expect(decision.host).toBe(hostText(canonical));
+        const covers = policy.rules.filter((rule) => matchesHost(rule.host, decision.host));
         expect(covers.some((rule) => rule.mode !== "deny")).toBe(true);
         expect(covers.some((rule) => rule.mode === "deny" && rule.methods.length === 0)).toBe(false);
       }),

@@ -15,7 +15,7 @@ import type {
   AddressException,
   DenyReason,
   EgressRequest,
-  EgressVerdict,
+  EgressDecision,
   NetworkPolicy,
   NetworkRule,
 } from "../../contract/network/policy.ts";
@@ -32,7 +32,7 @@ export function decideSafely(
   policy: NetworkPolicy,
   request: EgressRequest,
   facts: EgressFacts,
-): EgressVerdict {
+): EgressDecision {
   try {
     return decideEgress(policy, request, facts);
   } catch {
@@ -44,7 +44,7 @@ export function decideEgress(
   policy: NetworkPolicy,
   request: EgressRequest,
   facts: EgressFacts,
-): EgressVerdict {
+): EgressDecision {
   const canonical = canonicalHost(request.host);
   if (canonical === undefined) return deny(request.host.slice(0, 253), "bad_host");
   const exception = findException(policy, canonical, request.port);
@@ -85,7 +85,7 @@ function decideByRules(
   request: EgressRequest,
   nowMs: number,
   exception: AddressException | undefined,
-): EgressVerdict {
+): EgressDecision {
   const { host, port } = request;
   const named = policy.rules.filter((rule) => matchesHost(rule.host, host));
   const here = named.filter((rule) => isLive(rule, nowMs) && coversPort(rule, port));
@@ -122,7 +122,7 @@ function unlisted(
   host: string,
   named: readonly NetworkRule[],
   nowMs: number,
-): EgressVerdict {
+): EgressDecision {
   const ended = named.find((rule) => !isLive(rule, nowMs));
   const rule = ended ?? named[0];
   const reason = ended ? "expired" : rule ? "wrong_port" : "no_rule";
@@ -135,7 +135,7 @@ function decideBest(
   request: EgressRequest,
   mustInspect: boolean,
   exception: AddressException | undefined,
-): EgressVerdict {
+): EgressDecision {
   const { host } = request;
   const withFit = (fit: Fit) => rules.filter((rule) => fitOf(rule, request) === fit);
   const fitting = withFit("yes");
@@ -143,7 +143,7 @@ function decideBest(
   const approved = fitting.find(({ origin }) => origin.layer === "approval");
   const asking = fitting.find(({ mode }) => mode === "ask");
   const allowing = fitting.find(({ mode }) => mode === "allow");
-  const allow = (rule: NetworkRule, isInspected: boolean): EgressVerdict => ({
+  const allow = (rule: NetworkRule, isInspected: boolean): EgressDecision => ({
     outcome: "allow",
     host,
     rule,
@@ -167,7 +167,7 @@ function decideBest(
 /** What is said where no rule fits, the nearest miss first. */
 const misfits = ["overridden", "wrong_path", "malformed", "wrong_method"] as const;
 
-const deny = (host: string, reason: DenyReason, rule?: NetworkRule): EgressVerdict => ({
+const deny = (host: string, reason: DenyReason, rule?: NetworkRule): EgressDecision => ({
   outcome: "deny",
   host,
   reason,

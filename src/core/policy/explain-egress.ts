@@ -8,7 +8,7 @@ import { formatHostPattern, matchesHost } from "../../contract/network/host-patt
 import type {
   DenyReason,
   EgressRequest,
-  EgressVerdict,
+  EgressDecision,
   NetworkPolicy,
   RuleOrigin,
 } from "../../contract/network/policy.ts";
@@ -44,33 +44,33 @@ export function explainEgress(
   facts: EgressFacts,
 ): Explanation {
   const request = { ...parseDestination(url), method };
-  const verdict = decideSafely(policy, request, facts);
-  const origin = originOf(policy, verdict, request, facts);
-  const reason = verdict.outcome === "allow" ? undefined : verdict.reason;
+  const decision = decideSafely(policy, request, facts);
+  const origin = originOf(policy, decision, request, facts);
+  const reason = decision.outcome === "allow" ? undefined : decision.reason;
   return {
-    verdict: verdict.outcome,
-    host: printable(verdict.host),
+    verdict: decision.outcome,
+    host: printable(decision.host),
     port: request.port,
-    sentence: printable(sentenceFor(verdict, request)),
-    ...omitUndefined({ reason, rule: verdict.rule?.id, ...origin }),
-    howToChange: printable(howToChange(verdict, request, origin)),
+    sentence: printable(sentenceFor(decision, request)),
+    ...omitUndefined({ reason, rule: decision.rule?.id, ...origin }),
+    howToChange: printable(howToChange(decision, request, origin)),
   };
 }
 
 /** Who decided: the rule, the bound that was left, or what is built in. */
 function originOf(
   policy: NetworkPolicy,
-  verdict: EgressVerdict,
+  decision: EgressDecision,
   { port }: EgressRequest,
   { nowMs }: EgressFacts,
 ): RuleOrigin | undefined {
-  if (verdict.rule) return verdict.rule.origin;
-  if (verdict.outcome === "allow") return undefined;
-  if (verdict.reason === "outside_bound") {
+  if (decision.rule) return decision.rule.origin;
+  if (decision.outcome === "allow") return undefined;
+  if (decision.reason === "outside_bound") {
     const left = policy.bounds.find(
       ({ rules }) =>
         !rules.some(
-          (rule) => isLive(rule, nowMs) && matchesHost(rule.host, verdict.host) && coversPort(rule, port),
+          (rule) => isLive(rule, nowMs) && matchesHost(rule.host, decision.host) && coversPort(rule, port),
         ),
     );
     return left?.rules[0]?.origin;
@@ -78,19 +78,19 @@ function originOf(
   return { layer: "built-in" };
 }
 
-function sentenceFor(verdict: EgressVerdict, { port, method, path }: EgressRequest): string {
-  const where = `${verdict.host} on port ${port}`;
-  if (verdict.outcome === "ask") return `A person is asked before the box reaches ${where}.`;
-  if (verdict.outcome === "deny") return `The box cannot reach ${where}: ${whyNot(verdict, method, path)}.`;
-  const how = verdict.mustInspect
+function sentenceFor(decision: EgressDecision, { port, method, path }: EgressRequest): string {
+  const where = `${decision.host} on port ${port}`;
+  if (decision.outcome === "ask") return `A person is asked before the box reaches ${where}.`;
+  if (decision.outcome === "deny") return `The box cannot reach ${where}: ${whyNot(decision, method, path)}.`;
+  const how = decision.mustInspect
     ? `send ${method ?? "requests"} to ${where}, and the gate reads along`
     : `reach ${where}`;
-  const target = verdict.exception ? ` (${verdict.exception.address}, ${verdict.exception.reason})` : "";
-  return `The box may ${how}${target}, by ${verdict.rule.id}.`;
+  const target = decision.exception ? ` (${decision.exception.address}, ${decision.exception.reason})` : "";
+  return `The box may ${how}${target}, by ${decision.rule.id}.`;
 }
 
 function whyNot(
-  { reason, rule, host }: Extract<EgressVerdict, { outcome: "deny" }>,
+  { reason, rule, host }: Extract<EgressDecision, { outcome: "deny" }>,
   method = "",
   path = "",
 ): string {
@@ -116,7 +116,7 @@ function whyNot(
 }
 
 function howToChange(
-  verdict: EgressVerdict,
+  decision: EgressDecision,
   { port }: EgressRequest,
   origin: RuleOrigin | undefined,
 ): string {
@@ -124,10 +124,10 @@ function howToChange(
     origin?.file === undefined
       ? ""
       : ` (${origin.file}${origin.line === undefined ? "" : `:${origin.line}`})`;
-  if (verdict.outcome === "allow") {
-    return `Remove ${verdict.rule.id}${place}, or add a rule with mode = "deny".`;
+  if (decision.outcome === "allow") {
+    return `Remove ${decision.rule.id}${place}, or add a rule with mode = "deny".`;
   }
-  const entry = port === 80 || port === 443 ? verdict.host : `${verdict.host}:${port}`;
+  const entry = port === 80 || port === 443 ? decision.host : `${decision.host}:${port}`;
   const changes: Partial<Record<DenyReason, string>> = {
     bad_host: "Write the destination as a plain host name.",
     malformed: "Write the path without dots, empty segments and encoded slashes.",
@@ -137,7 +137,7 @@ function howToChange(
     outside_bound: `Add "${entry}" to network.only of the ${origin?.layer ?? "host"} policy${place}.`,
     no_rule: `Add "${entry}" to network.allow of agentbox.toml.`,
   };
-  const { rule, reason } = verdict;
+  const { rule, reason } = decision;
   return (
     changes[reason] ??
     (rule ? `Change ${rule.id}${place}.` : `Add "${entry}" to network.allow of agentbox.toml.`)

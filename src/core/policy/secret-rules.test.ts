@@ -102,10 +102,10 @@ describe("the hosts of secrets", () => {
   it("an exception that gets another address under the same name is closed to a box with the secret", () => {
     const wiki = (address: string) =>
       `[secrets.x]\nhow = "bearer"\nhosts = ["http://wiki.agentbox.internal:8080"]\n[network.exceptions.wiki]\naddress = "${address}:8080"\nreason = "our own wiki"`;
-    const place = { host: "wiki.agentbox.internal", port: 8080, method: "GET", path: "/a" };
+    const destination = { host: "wiki.agentbox.internal", port: 8080, method: "GET", path: "/a" };
     const before = compile({ project: wiki("10.0.0.5") });
     const reached = (address: string) =>
-      decideEgress(withSecretRulesOf(compile({ project: wiki(address) }), before), place, { nowMs: 0 })
+      decideEgress(withSecretRulesOf(compile({ project: wiki(address) }), before), destination, { nowMs: 0 })
         .outcome;
     expect(reached("10.0.0.5")).toBe("allow");
     expect(reached("10.0.0.66")).toBe("deny");

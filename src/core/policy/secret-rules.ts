@@ -29,7 +29,7 @@ type Reached = Pick<NetworkRule, "host" | "ports" | "methods" | "paths" | "inspe
 /** SECURITY: read wherever a secret may go in, because a request that nobody reads cannot be kept clean of others. */
 function placesOf(use: SecretUse): Reached[] {
   if (use.kind === "inject") {
-    return use.places.map(({ host, port, methods, paths }) => ({
+    return use.destinations.map(({ host, port, methods, paths }) => ({
       host,
       ports: [port],
       methods,
@@ -38,7 +38,7 @@ function placesOf(use: SecretUse): Reached[] {
     }));
   }
   if (use.kind !== "ssh") return [];
-  return use.places.map(({ host, port }) => ({
+  return use.destinations.map(({ host, port }) => ({
     host: { name: host, isWildcard: false },
     ports: [port],
     methods: [],

@@ -12,7 +12,7 @@ import type { Core } from "../context.ts";
 import { isOwnAuthor, isPlainMessage } from "./danger/commit-message.ts";
 import { findLook } from "./last-look.ts";
 import { type JudgedLanding, commitOf, judgeLanding, projectOf } from "./judge-landing.ts";
-import { type ReviewSubject, findSubject, lookAt } from "./read-review.ts";
+import { type ReviewSubject, checkpointAndCompare, lookAt } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 
 /** What a person says they have seen. */
@@ -132,7 +132,7 @@ async function requestOf(
   { mode, message, accept }: Landing,
   person: string | undefined,
 ): Promise<{ readonly request: MergeRequest; readonly subject: ReviewSubject }> {
-  const subject = await findSubject(core, name, { to: "latest" });
+  const subject = await checkpointAndCompare(core, name, { to: "latest" });
   const { box, repository, to, checkpoint } = subject;
   const base = await baseOf(core, box, repository);
   const projectDir = requireProject(box);

@@ -37,9 +37,9 @@ async function take(
   const repository = await reviewOf(core, box);
   const known = await checkpointsOf(core, box);
   const last = known.at(-1);
-  const room = roomFor(box, known, reason);
-  await using incoming = disposable(await repository.receive(room.bytes));
-  const isNew = await fetchBundle(box, link, requiring(room, incoming.bundle), {
+  const space = spaceFor(box, known, reason);
+  await using incoming = disposable(await repository.receive(space.bytes));
+  const isNew = await fetchBundle(box, link, requiring(space, incoming.bundle), {
     isRepository: box.spec.workspace.mode === "clone",
     lastTree: last?.tree ?? "none",
     lastHead: last?.head ?? "none",
@@ -47,7 +47,7 @@ async function take(
   });
   if (!isNew) return last && name !== undefined ? rename(core, box, last, name) : last;
   const number = (last?.number ?? 0) + 1;
-  const { commit, tree, head, bytes } = await repository.take(incoming.bundle.file, number, room.bytes);
+  const { commit, tree, head, bytes } = await repository.take(incoming.bundle.file, number, space.bytes);
   const base = await baseOf(core, box, repository);
   const totals = await repository.totals(base, commit);
   // Taken for the first time, and nothing is different: there is nothing to keep.
@@ -71,7 +71,7 @@ async function take(
 }
 
 /** SECURITY: what a box changes and changes back would be kept for ever, beyond every limit on its disk. */
-function roomFor({ name, spec }: Box, known: readonly Checkpoint[], reason: CheckpointReason) {
+function spaceFor({ name, spec }: Box, known: readonly Checkpoint[], reason: CheckpointReason) {
   const used = known.reduce((sum, { bytes }) => sum + bytes + checkpointOverhead, 0);
   const { checkpoints } = keptBytes(spec.resources.diskBytes);
   const isByItself = reason === "turn" || reason === "timer";
@@ -132,11 +132,11 @@ function unusable({ name }: Box, exitCode: number | null, said: string): AgentBo
 }
 
 const requiring = (
-  room: { require(): void },
+  space: { require(): void },
   bundle: IncomingBundle,
 ): Pick<IncomingBundle, "write" | "close"> => ({
   write: async (chunk) => {
-    room.require();
+    space.require();
     await bundle.write(chunk);
   },
   close: () => bundle.close(),

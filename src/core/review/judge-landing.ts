@@ -91,10 +91,10 @@ async function previewOf(
 async function judgePreview(
   core: Core,
   { changes: own, dangers: said }: LandingSubject,
-  { place, before, after, commits }: MergePreview,
+  { source, before, after, commits }: MergePreview,
   person: string | undefined,
 ): Promise<Pick<JudgedLanding, "dangers" | "history">> {
-  const reader = core.ports.reviews.reading(place);
+  const reader = core.ports.reviews.reading(source);
   const changes = await reader.changes(before, after);
   const key = (change: Change): string =>
     [

@@ -5,7 +5,7 @@ import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
 import { removeBox } from "../box/remove-box.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
-import { findSubject } from "./read-review.ts";
+import { checkpointAndCompare } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 
 export interface MergeOptions extends LookedAt {
@@ -125,7 +125,7 @@ export async function exportWork(
       hint: "Name the file from the root: /home/me/work.patch",
     });
   }
-  const { box, repository, to, checkpoint } = await findSubject(core, name, {});
+  const { box, repository, to, checkpoint } = await checkpointAndCompare(core, name, {});
   const base = await baseOf(core, box, repository);
   if ((await repository.totals(base, to)).files === 0) throw nothing(name);
   await core.ports.merges.export(

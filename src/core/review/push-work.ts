@@ -6,18 +6,18 @@ import type { Box } from "../../contract/box.ts";
 import { parseUserConfig } from "../../manifest/index.ts";
 import type { PushSection } from "../../manifest/sections/push-section.ts";
 import type { PushRecord } from "../../contract/review/push.ts";
-import type { RemotePlace, RemoteState } from "../../ports/forge.ts";
+import type { RemoteRepository, RemoteState } from "../../ports/forge.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
 import type { Core } from "../context.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { openCredential } from "./push-credential.ts";
 import {
-  type PushPlace,
+  type PushTarget,
   compareUrl,
-  parsePlace,
+  parsePushTarget,
   requireAllowedBranch,
   requireOwnBranch,
-} from "./push-place.ts";
+} from "./push-target.ts";
 
 type PushOptions = RouteBody<"pushWork"> & Pick<LookedAt, "who">;
 
@@ -26,8 +26,8 @@ interface Push {
   readonly box: Box;
   readonly options: PushOptions;
   readonly request: MergeRequest;
-  readonly place: PushPlace;
-  readonly remote: RemotePlace;
+  readonly target: PushTarget;
+  readonly remote: RemoteRepository;
   readonly branch: string;
   readonly base: string | undefined;
   /** Where the branch is, if it is there. */
@@ -49,28 +49,28 @@ async function planPush(core: Core, name: string, options: PushOptions): Promise
   const branch = options.branch ?? `agentbox/${name}`;
   requireAllowedBranch(branch, settings);
   requireOwnBranch(branch, [options.base]);
-  const place = await findPlace(core, before, options.remote, settings);
+  const target = await findPushTarget(core, before, options.remote, settings);
   const message =
     options.title === undefined ? undefined : `${options.title}\n\n${options.body ?? ""}`.trim();
   const onto = await beginning(core, before);
   const request = await allowLanding(core, name, "pr", { ...options, message, onto });
   const box = await core.getBox(name);
-  const { secret, ...credential } = await openCredential(core, box, place, {
+  const { secret, ...credential } = await openCredential(core, box, target, {
     settings,
     secret: options.secret,
   });
   // Before it is used, so that no use goes unrecorded.
-  await core.note("secret.used", box, { secret, host: place.host, how: "push" });
-  const remote = { url: place.url, credential };
+  await core.note("secret.used", box, { secret, host: target.host, how: "push" });
+  const remote = { url: target.url, credential };
   const asked = [branch, ...(options.base === undefined ? [] : [options.base])];
   const state = await core.ports.forges.look(remote, asked);
   const base = options.base ?? state.defaultBranch;
   requireOwnBranch(branch, [state.defaultBranch, base]);
   const last = (await core.ports.store.listReview("push", { incarnation: box.incarnation })).find(
-    (one) => one.repository === place.url && one.branch === branch,
+    (one) => one.repository === target.url && one.branch === branch,
   );
   const tip = requireOurs(state, branch, last);
-  return { box, options, request, place, remote, branch, base, tip, last };
+  return { box, options, request, target, remote, branch, base, tip, last };
 }
 
 async function readSettings(core: Core): Promise<PushSection> {
@@ -85,11 +85,16 @@ async function readSettings(core: Core): Promise<PushSection> {
 
 const remoteName = /^[A-Za-z0-9][\w.-]*$/;
 
-async function findPlace(core: Core, box: Box, remote: string, settings: PushSection): Promise<PushPlace> {
+async function findPushTarget(
+  core: Core,
+  box: Box,
+  remote: string,
+  settings: PushSection,
+): Promise<PushTarget> {
   const projectDir = box.projectDir ?? box.spec.workspace.source;
   const isName = remoteName.test(remote) && projectDir !== undefined;
   const url = isName ? await core.ports.forges.findRemote(projectDir, remote) : undefined;
-  if (url !== undefined) return parsePlace(remote, url, settings);
+  if (url !== undefined) return parsePushTarget(remote, url, settings);
   throw new AgentBoxError(
     "push.refused",
     `The project of "${box.name}" has no remote named ${JSON.stringify(remote)}.`,
@@ -113,7 +118,7 @@ function requireOurs(
 }
 
 async function pushBranch(core: Core, push: Push): Promise<PushRecord> {
-  const { box, options, request, place, remote, branch, base, tip, last } = push;
+  const { box, options, request, target, remote, branch, base, tip, last } = push;
   const isThere =
     last !== undefined &&
     tip === last.commit &&
@@ -124,15 +129,15 @@ async function pushBranch(core: Core, push: Push): Promise<PushRecord> {
   await using prepared = await prepare(core, push);
   const { commit, files, gitDir } = prepared;
   await core.ports.forges.push({ ...remote, repository: gitDir, commit, branch, expected: tip });
-  const compare = base === undefined ? undefined : compareUrl(place, base, branch);
+  const compare = base === undefined ? undefined : compareUrl(target, base, branch);
   const { url, number } = tip === undefined ? {} : (last ?? {});
   return keepPush(core, box, {
     box: box.name,
     incarnation: box.incarnation,
     projectDir: request.projectDir,
     remote: options.remote,
-    repository: place.url,
-    host: place.host,
+    repository: target.url,
+    host: target.host,
     branch,
     mode: options.mode,
     commit,
@@ -161,8 +166,8 @@ async function beginning(core: Core, box: Box): Promise<string | undefined> {
 }
 
 async function openPullRequest(core: Core, push: Push, pushed: PushRecord): Promise<PushRecord> {
-  const { box, options, request, place, remote, base } = push;
-  if (pushed.number !== undefined || place.forge === undefined) return pushed;
+  const { box, options, request, target, remote, base } = push;
+  if (pushed.number !== undefined || target.forge === undefined) return pushed;
   if (base === undefined) {
     throw new AgentBoxError(
       "push.failed",
@@ -175,7 +180,7 @@ async function openPullRequest(core: Core, push: Push, pushed: PushRecord): Prom
   const [first = "", ...rest] = request.message.split("\n");
   const opened = await core.ports.forges.openPullRequest({
     ...remote,
-    forge: place.forge,
+    forge: target.forge,
     branch: pushed.branch,
     base,
     title: (options.title ?? first).slice(0, 256) || `Work of ${box.name}`,

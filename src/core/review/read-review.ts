@@ -30,7 +30,7 @@ export interface ReviewSubject {
 }
 
 /** Finds the two states that are compared; the newest one is taken now, unless an older one is asked for. */
-export async function findSubject(
+export async function checkpointAndCompare(
   core: Core,
   name: string,
   { from = "base", to }: ReviewQuery,
@@ -52,7 +52,10 @@ async function findBetween(
   name: string,
   against: string,
 ): Promise<ReviewSubject & AsyncDisposable> {
-  const [subject, other] = [await findSubject(core, name, {}), await findSubject(core, against, {})];
+  const [subject, other] = [
+    await checkpointAndCompare(core, name, {}),
+    await checkpointAndCompare(core, against, {}),
+  ];
   const repository = await core.ports.reviews.between(subject.repository.gitDir, other.repository.gitDir);
   return {
     ...subject,
@@ -69,7 +72,7 @@ export async function openSubject(
   query: ReviewQuery,
 ): Promise<ReviewSubject & AsyncDisposable> {
   if (query.against !== undefined) return findBetween(core, name, query.against);
-  return { ...(await findSubject(core, name, query)), [Symbol.asyncDispose]: async () => undefined };
+  return { ...(await checkpointAndCompare(core, name, query)), [Symbol.asyncDispose]: async () => undefined };
 }
 
 export const readReview = async (core: Core, name: string, query: ReviewQuery): Promise<Review> =>

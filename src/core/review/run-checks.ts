@@ -9,12 +9,12 @@ import { execInBox } from "../exec/exec-in-box.ts";
 import { removeBox } from "../box/remove-box.ts";
 import { forkBox, freeName } from "./fresh-box.ts";
 import { withLink } from "./quiet-box.ts";
-import { findSubject } from "./read-review.ts";
+import { checkpointAndCompare } from "./read-review.ts";
 
 const keptOutput = 16_000;
 
 export async function runChecks(core: Core, name: string): Promise<readonly CheckResult[]> {
-  const subject = await findSubject(core, name, {});
+  const subject = await checkpointAndCompare(core, name, {});
   const { box, checkpoint } = subject;
   if (box.spec.checks.length === 0) {
     throw new AgentBoxError("review.nothing", `The manifest of "${name}" has no checks.`, {

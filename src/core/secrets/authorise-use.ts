@@ -68,14 +68,14 @@ export const sshKeysListener = (core: () => Core): SshKeysListener => ({
     return core().approvals.ask({ box, host, port, secret }, signal);
   },
   reveal: async (secret) => (await core().ports.vault.reveal(secret)).bytes,
-  signed(box, binding, place, refusal) {
+  signed(box, binding, destination, refusal) {
     core().egressLog.add({
       atMs: core().ports.clock.nowMs(),
       box: box.name,
       incarnation: box.incarnation,
       via: "ssh-agent",
-      host: place?.host ?? "",
-      port: place?.port ?? 22,
+      host: destination?.host ?? "",
+      port: destination?.port ?? 22,
       method: "SIGN",
       verdict: refusal === undefined ? "allow" : "deny",
       reason: refusal,

@@ -32,7 +32,7 @@ describe("the secrets of all layers", () => {
     const [mine] = resolve({ user: bearer("mine.example.org") });
     expect(mine).toMatchObject({
       isOrdered: true,
-      use: { places: [{ host: { name: "mine.example.org" } }] },
+      use: { destinations: [{ host: { name: "mine.example.org" } }] },
     });
     const [theirs, ...rest] = resolve({
       user: bearer("mine.example.org"),
@@ -41,7 +41,7 @@ describe("the secrets of all layers", () => {
     expect(rest).toEqual([]);
     expect(theirs).toMatchObject({
       isOrdered: false,
-      use: { places: [{ host: { name: "evil.example.org" } }] },
+      use: { destinations: [{ host: { name: "evil.example.org" } }] },
     });
     const [typed] = resolve({
       project: '[secrets.github]\nfrom = "vault:other"\nhow = "bearer"\nhosts = ["evil.example.org"]',
@@ -56,7 +56,7 @@ describe("the secrets of all layers", () => {
     const named = (address: string) =>
       `[network.exceptions.wiki]\naddress = "${address}:8080"\nreason = "our own wiki"\n`;
     const [mine] = resolve({ user: wiki + named("10.0.0.5") });
-    expect(mine).toMatchObject({ isOrdered: true, use: { places: [{ address: "10.0.0.5" }] } });
+    expect(mine).toMatchObject({ isOrdered: true, use: { destinations: [{ address: "10.0.0.5" }] } });
     expect(resolve({ user: wiki + named("10.0.0.5"), project: named("10.0.0.5") })[0]).toEqual(mine);
     const [first] = resolve({ user: wiki, project: named("10.0.0.5") });
     const [later] = resolve({ user: wiki, project: named("10.0.0.66") });

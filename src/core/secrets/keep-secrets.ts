@@ -93,8 +93,8 @@ async function askedBy(core: Core, body: RouteBody<"grantSecret">): Promise<Aske
     const { spec } = await core.getBox(box);
     return spec.secrets.filter(({ secret }) => secret === name).map(askedUse);
   }
-  const { places } = await readLayers(core, { projectDir, manifest, flags: {} });
-  return resolveSecrets(places.layers)
+  const { inputs } = await readLayers(core, { projectDir, manifest, flags: {} });
+  return resolveSecrets(inputs.layers)
     .filter(({ secret }) => secret === name)
     .map(askedUse);
 }

@@ -31,10 +31,10 @@ export function addressedUse(
   addresses: ReadonlyMap<string, NamedAddress>,
 ): { readonly use: SecretUse; readonly origins: readonly NamedAddress[] } {
   if (use.kind !== "inject") return { use, origins: [] };
-  const found = use.places.map(({ host }) => (host.isWildcard ? undefined : addresses.get(host.name)));
-  const places = use.places.map((place, i) => {
+  const found = use.destinations.map(({ host }) => (host.isWildcard ? undefined : addresses.get(host.name)));
+  const destinations = use.destinations.map((destination, i) => {
     const address = found[i]?.address;
-    return address === undefined ? place : { ...place, address };
+    return address === undefined ? destination : { ...destination, address };
   });
-  return { use: { ...use, places }, origins: found.filter((one) => one !== undefined) };
+  return { use: { ...use, destinations }, origins: found.filter((one) => one !== undefined) };
 }

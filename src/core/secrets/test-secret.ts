@@ -9,7 +9,7 @@ import type { RouteBody } from "../../contract/api/routes.ts";
 import type { SecretTest } from "../../contract/api/schemas/vault.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
-import type { SecretBinding, SecretPlace, SshPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SecretDestination, SshDestination } from "../../contract/secret/binding.ts";
 import type { Core } from "../context.ts";
 import { execInBox } from "../exec/exec-in-box.ts";
 import { getLink } from "../exec/run-in-box.ts";
@@ -42,7 +42,7 @@ export async function testSecret(
     return [{ url: "", method: "", isInjected: false, sentence }];
   }
   if (binding.use.kind === "ssh") {
-    const [{ host, port, user }] = binding.use.places as [SshPlace, ...SshPlace[]];
+    const [{ host, port, user }] = binding.use.destinations as [SshDestination, ...SshDestination[]];
     const where = `${port === 22 ? "" : `-p ${port} `}${user === undefined ? "" : `${user}@`}${host}`;
     const sentence = `Try it in the box: ssh -T ${where}; then: agentbox vault audit ${binding.secret}`;
     return [{ url: "", method: "", isInjected: false, sentence }];
@@ -50,8 +50,8 @@ export async function testSecret(
   if (!(await isGranted(core, box, binding))) {
     // Not sent, because the request would wait for an answer while whoever tests it waits for the request.
     const sentence = `Nothing was sent: nobody has agreed that ${box.name} uses ${binding.secret}. Agree: agentbox vault grant ${binding.secret} --box ${box.name}`;
-    return binding.use.places.map((place) => ({
-      url: `${place.scheme}://${place.host.name}:${place.port}`,
+    return binding.use.destinations.map((destination) => ({
+      url: `${destination.scheme}://${destination.host.name}:${destination.port}`,
       method: "",
       isInjected: false,
       reason: "secret_not_granted",
@@ -59,21 +59,22 @@ export async function testSecret(
     }));
   }
   const tests: SecretTest[] = [];
-  for (const place of binding.use.places) tests.push(await testPlace(core, box, binding, place, path));
+  for (const destination of binding.use.destinations)
+    tests.push(await testDestination(core, box, binding, destination, path));
   return tests;
 }
 
-async function testPlace(
+async function testDestination(
   core: Core,
   box: Box,
   { secret }: SecretBinding,
-  place: SecretPlace,
+  destination: SecretDestination,
   path: string | undefined,
 ): Promise<SecretTest> {
-  const { methods } = place;
+  const { methods } = destination;
   const method = methods.length === 0 ? "GET" : safeMethods.find((one) => methods.includes(one));
-  const host = place.host.isWildcard ? `agentbox-test.${place.host.name}` : place.host.name;
-  const url = `${place.scheme}://${host}:${place.port}${path ?? examplePath(place.paths)}`;
+  const host = destination.host.isWildcard ? `agentbox-test.${destination.host.name}` : destination.host.name;
+  const url = `${destination.scheme}://${host}:${destination.port}${path ?? examplePath(destination.paths)}`;
   if (method === undefined) {
     const sentence = `Nothing was sent: ${secret} is bound only to methods that change something (${methods.join(", ")}).`;
     return { url, method: methods[0]!, isInjected: false, sentence };

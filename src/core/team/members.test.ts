@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { AccessState } from "../../ports/access-records.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Core } from "../context.ts";
-import type { Sight } from "../access/sight.ts";
+import type { Visibility } from "../access/visibility.ts";
 import { boxPerson, makerOf, requireProject, withBoxOwner } from "./members.ts";
 
 const links: Record<string, string> = {
@@ -29,25 +29,25 @@ const core = {
 
 const person = { kind: "person", id: "p1", name: "Ana", isAdmin: false } as const;
 const credential = { kind: "session" };
-const member = { credential, principal: person, isOfHost: false } as unknown as Sight;
+const member = { credential, principal: person, isOfHost: false } as unknown as Visibility;
 const admin = {
   credential,
   principal: { ...person, isAdmin: true },
   isOfHost: true,
   mayOrder: true,
-} as unknown as Sight;
+} as unknown as Visibility;
 const token = {
   credential: { kind: "token" },
   principal: { kind: "token", of: person },
   isOfHost: false,
-} as unknown as Sight;
+} as unknown as Visibility;
 
 const ownersToken = {
   credential: { kind: "token" },
   principal: { kind: "token", of: { kind: "owner" } },
   isOfHost: true,
   mayOrder: false,
-} as unknown as Sight;
+} as unknown as Visibility;
 
 describe("a member's request", () => {
   it("is made for the person, as a request; an admin's is an order", () => {

@@ -9,7 +9,7 @@ import type { AccessState } from "../../ports/access-records.ts";
 import type { Core } from "../context.ts";
 import { idOf } from "../access/caller.ts";
 import { noSuchDirectory } from "../manifest/read-layers.ts";
-import type { Sight } from "../access/sight.ts";
+import type { Visibility } from "../access/visibility.ts";
 import { isListed } from "./settings.ts";
 
 /** For whom a box is made. */
@@ -29,7 +29,7 @@ function personOf(principal: Principal): PersonPrincipal | undefined {
   return principal.kind === "person" ? principal : undefined;
 }
 
-export const makerOf = ({ principal, credential, mayOrder }: Sight): Maker => ({
+export const makerOf = ({ principal, credential, mayOrder }: Visibility): Maker => ({
   person: personOf(principal)?.id,
   isRequest: !mayOrder,
   isInBrowser: credential.kind === "session",
@@ -41,7 +41,7 @@ export const makerOf = ({ principal, credential, mayOrder }: Sight): Maker => ({
  */
 export async function requireProject(
   core: Core,
-  access: Sight,
+  access: Visibility,
   { projectDir: dir }: { readonly projectDir?: string | undefined },
 ): Promise<void> {
   if (access.mayOrder || dir === undefined) return;

@@ -21,12 +21,12 @@ export const personId = ({
     .digest("hex")
     .slice(0, 24);
 
-export type PersonVerdict =
+export type PersonDecision =
   | { readonly allow: true; readonly isAdmin: boolean }
   | { readonly allow: false; readonly reason: "group" | "domain" | "open_provider" };
 
 /** Whether somebody whom the provider knows may come in here. */
-export function decidePerson(settings: SignInSection, claims: PersonClaims): PersonVerdict {
+export function decidePerson(settings: SignInSection, claims: PersonClaims): PersonDecision {
   const { admin_group, allowed_groups, allowed_domains } = settings;
   if (claims.issuer !== settings.issuer) return { allow: false, reason: "group" };
   if (admin_group !== undefined && claims.groups.includes(admin_group)) return { allow: true, isAdmin: true };

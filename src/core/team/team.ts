@@ -50,12 +50,12 @@ export class Team {
       const checks = this.#transactions.take(state, proof);
       const { identity, clock } = this.#core.ports;
       const { claims, sid, refreshToken } = await identity.finish(settings, checks, { ...answer, state });
-      const verdict = decidePerson(settings, claims);
-      if (!verdict.allow) {
+      const decision = decidePerson(settings, claims);
+      if (!decision.allow) {
         await this.#bar(personId(claims), "not allowed");
-        throw notAllowed(claims, verdict.reason);
+        throw notAllowed(claims, decision.reason);
       }
-      const facts = { isAdmin: verdict.isAdmin, nowMs: clock.nowMs(), isSignIn: true };
+      const facts = { isAdmin: decision.isAdmin, nowMs: clock.nowMs(), isSignIn: true };
       await this.#core.access.change((known) => withPerson(known, claims, facts));
       const claimed = await this.#core.access.openSession(
         { kind: "person", person: personId(claims) },
@@ -145,7 +145,7 @@ export class Team {
     const result = await identity.recheck(settings, { subject: person.subject, refreshToken });
     const nowMs = clock.nowMs();
     const dueAtMs = nowMs + recheckMs(settings);
-    switch (result.verdict) {
+    switch (result.outcome) {
       case "unknown":
         this.#watched.set(session.id, { refreshToken, dueAtMs });
         return;
@@ -164,8 +164,8 @@ export class Team {
     claims: PersonClaims | undefined,
     nowMs: number,
   ): Promise<void> {
-    const verdict = claims && decidePerson(settings, claims);
-    if (claims && verdict && !verdict.allow) return this.#bar(personId(claims), "not allowed");
+    const decision = claims && decidePerson(settings, claims);
+    if (claims && decision && !decision.allow) return this.#bar(personId(claims), "not allowed");
     const lastMs = session.createdAtMs + maxSessionMs(settings);
     const expiresAtMs = Math.min(lastMs, nowMs + withoutWordMs);
     const prolonged = (state: AccessState): AccessState => ({
@@ -174,8 +174,8 @@ export class Team {
     });
     await this.#core.access.change((state) => {
       const known = prolonged(state);
-      return claims && verdict?.allow
-        ? withPerson(known, claims, { isAdmin: verdict.isAdmin, nowMs, isSignIn: false })
+      return claims && decision?.allow
+        ? withPerson(known, claims, { isAdmin: decision.isAdmin, nowMs, isSignIn: false })
         : known;
     });
   }

@@ -3,9 +3,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { TrustEntry, TrustQuestion } from "../../contract/api/schemas.ts";
 import type { Core, CoreWith } from "../context.ts";
-import type { ResolvePlaces } from "./mount-requests.ts";
+import type { ManifestInputs } from "./mount-requests.ts";
 import { isAgreed } from "./is-agreed.ts";
-import { requireBrowserMounts } from "./own-places.ts";
+import { requireBrowserMounts } from "./own-directories.ts";
 import type { Maker } from "../team/members.ts";
 import { readLayers } from "../manifest/read-layers.ts";
 import { recorded } from "../plan/record-refusals.ts";
@@ -14,9 +14,9 @@ import { trustRequests } from "./trust-requests.ts";
 type Project = RouteBody<"askTrust">;
 
 export async function askTrust(core: Core, project: Project): Promise<TrustQuestion> {
-  const { places } = await readLayers(core, project);
-  const { requests, digest } = trustRequests(places);
-  const projectDir = places.projectDir!;
+  const { inputs } = await readLayers(core, project);
+  const { requests, digest } = trustRequests(inputs);
+  const projectDir = inputs.projectDir!;
   const record = await core.ports.store.findTrust(projectDir, digest);
   return {
     projectDir,
@@ -33,8 +33,8 @@ export async function grantTrust(
   { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
 ): Promise<TrustEntry> {
   if (isInBrowser) {
-    const { places } = await readLayers(core, project);
-    await recorded(core, () => requireBrowserMounts(core, places));
+    const { inputs } = await readLayers(core, project);
+    await recorded(core, () => requireBrowserMounts(core, inputs));
   }
   const question = await askTrust(core, project);
   if (question.digest !== digest) throw mismatch(question, digest);
@@ -69,13 +69,13 @@ export async function revokeTrust(
 /** Lets the manifest's requests through only if a person has agreed to them. */
 export async function requireTrust(
   core: Core,
-  places: ResolvePlaces,
+  inputs: ManifestInputs,
   agreed: string | undefined,
   { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
 ): Promise<void> {
   await recorded(core, async () => {
-    if (isInBrowser) await requireBrowserMounts(core, places);
-    const { question, refusal } = await decideTrust(core, places, agreed);
+    if (isInBrowser) await requireBrowserMounts(core, inputs);
+    const { question, refusal } = await decideTrust(core, inputs, agreed);
     if (refusal !== undefined) throw refusal;
     if (question?.isTrusted === false) await recordYes(core, question);
   });
@@ -91,14 +91,14 @@ export async function recordYes(core: Core, question: TrustQuestion): Promise<vo
 /** What the manifest asks for, if anything, and whether a person has agreed to exactly that. Nothing is recorded. */
 export async function decideTrust(
   core: CoreWith<"store">,
-  places: ResolvePlaces,
+  inputs: ManifestInputs,
   agreed: string | undefined,
 ): Promise<{ readonly question?: TrustQuestion; readonly refusal?: AgentBoxError }> {
-  const { requests, digest } = trustRequests(places);
+  const { requests, digest } = trustRequests(inputs);
   if (requests.length === 0) return {};
-  const isTrusted = await isAgreed(core, places, digest);
+  const isTrusted = await isAgreed(core, inputs, digest);
   const question: TrustQuestion = {
-    projectDir: places.projectDir ?? "",
+    projectDir: inputs.projectDir ?? "",
     digest,
     requests: requests.map(({ sentence }) => sentence),
     isTrusted,

@@ -2,7 +2,7 @@
 import { printable } from "../../base/printable.ts";
 import { layerManifest } from "../../manifest/index.ts";
 import { packagedServers } from "../images/packaged-servers.ts";
-import type { ResolvePlaces } from "./mount-requests.ts";
+import type { ManifestInputs } from "./mount-requests.ts";
 import { resolveMcp } from "../manifest/resolve-mcp.ts";
 
 export type ImageRequest =
@@ -19,7 +19,7 @@ export type ImageRequest =
       readonly sentence: string;
     };
 
-export function imageRequests({ layers, devcontainer }: ResolvePlaces): ImageRequest[] {
+export function imageRequests({ layers, devcontainer }: ManifestInputs): ImageRequest[] {
   const { values, origins } = layerManifest(layers);
   const own = origins.get("runtime.image")?.source === "manifest" ? values.runtime?.image : undefined;
   const image = own ?? devcontainer?.image;
@@ -51,7 +51,7 @@ export function imageRequests({ layers, devcontainer }: ResolvePlaces): ImageReq
 
 /** SECURITY: the host fetches them past the gate, with a person's own access to registries. */
 function serverRequests(
-  layers: ResolvePlaces["layers"],
+  layers: ManifestInputs["layers"],
   made: { readonly image: string | undefined; readonly packages: readonly string[] | undefined },
 ): ImageRequest[] {
   const mcp = resolveMcp(

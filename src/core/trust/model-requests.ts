@@ -2,7 +2,7 @@
 import { printable } from "../../base/printable.ts";
 import type { ManifestLayer } from "../../manifest/index.ts";
 import { isWithin } from "../../contract/mount-paths.ts";
-import { type ResolvePlaces, resolveSkills } from "./mount-requests.ts";
+import { type ManifestInputs, resolveSkills } from "./mount-requests.ts";
 import { resolveProviders } from "../manifest/resolve-model.ts";
 
 export type ModelRequest =
@@ -74,10 +74,10 @@ export function modelRequests(layers: readonly ManifestLayer[]): ModelRequest[] 
 }
 
 /** SECURITY: over the real path, because a link in the repository may lead anywhere. */
-export function skillsRequests(places: ResolvePlaces): ModelRequest[] {
-  const skills = resolveSkills(places);
+export function skillsRequests(inputs: ManifestInputs): ModelRequest[] {
+  const skills = resolveSkills(inputs);
   if (skills === undefined || skills.origin.source !== "manifest") return [];
   const { source } = skills;
-  if (places.projectDir !== undefined && isWithin(source, places.projectDir)) return [];
+  if (inputs.projectDir !== undefined && isWithin(source, inputs.projectDir)) return [];
   return [{ kind: "skills", source, sentence: printable(`read the skills in ${source} of the host`) }];
 }

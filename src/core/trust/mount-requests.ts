@@ -7,7 +7,7 @@ import { type ManifestLayer, type Origin, layerManifest } from "../../manifest/i
 import type { PresetHosts } from "../../contract/network/preset.ts";
 import { forbiddenMountSource, normalizePath } from "../../contract/mount-paths.ts";
 
-export interface ResolvePlaces {
+export interface ManifestInputs {
   /** Lowest first; the defaults are added below them. */
   readonly layers: readonly ManifestLayer[];
   /** Real path of the directory the work is about; absent for a box without a project. */
@@ -32,28 +32,28 @@ export interface MountRequest {
 }
 
 /** Absolute host paths of all mounts and of the agent's skills, links not yet resolved. */
-export function listMountSources(places: ResolvePlaces): string[] {
-  const { mounts, values, origins } = layerManifest(places.layers);
-  const sources = mounts.map(({ mount, origin }) => absoluteSource(mount.source, origin, places));
+export function listMountSources(inputs: ManifestInputs): string[] {
+  const { mounts, values, origins } = layerManifest(inputs.layers);
+  const sources = mounts.map(({ mount, origin }) => absoluteSource(mount.source, origin, inputs));
   const { skills } = values.agent ?? {};
   if (skills === undefined) return sources;
-  return [...sources, absoluteSource(skills, origins.get("agent.skills")!, places)];
+  return [...sources, absoluteSource(skills, origins.get("agent.skills")!, inputs)];
 }
 
 /** The directory of skills that the box sees, by its real path. Throws `mount.invalid` as for a mount. */
-export function resolveSkills(places: ResolvePlaces): { source: string; origin: Origin } | undefined {
-  const { values, origins } = layerManifest(places.layers);
+export function resolveSkills(inputs: ManifestInputs): { source: string; origin: Origin } | undefined {
+  const { values, origins } = layerManifest(inputs.layers);
   const { skills } = values.agent ?? {};
   if (skills === undefined) return undefined;
   const origin = origins.get("agent.skills")!;
-  return { source: shownSource(skills, origin, places), origin };
+  return { source: shownSource(skills, origin, inputs), origin };
 }
 
 /** All mounts, by target. Throws `mount.invalid` for a source no box may see. */
-export function resolveMounts(places: ResolvePlaces): MountRequest[] {
-  const { mounts } = layerManifest(places.layers);
+export function resolveMounts(inputs: ManifestInputs): MountRequest[] {
+  const { mounts } = layerManifest(inputs.layers);
   const requests = mounts.map(({ mount, origin }) => {
-    const source = shownSource(mount.source, origin, places);
+    const source = shownSource(mount.source, origin, inputs);
     return {
       mount: { source, target: normalizePath(mount.target), readOnly: mount.access !== "write" },
       origin,
@@ -62,11 +62,11 @@ export function resolveMounts(places: ResolvePlaces): MountRequest[] {
   return requests.sort((a, b) => (a.mount.target < b.mount.target ? -1 : 1));
 }
 
-function shownSource(text: string, origin: Origin, places: ResolvePlaces): string {
-  const path = absoluteSource(text, origin, places);
-  const source = places.realPath?.(path) ?? path;
+function shownSource(text: string, origin: Origin, inputs: ManifestInputs): string {
+  const path = absoluteSource(text, origin, inputs);
+  const source = inputs.realPath?.(path) ?? path;
   // SECURITY: checked after links are resolved, because a repository can hold a link to anywhere.
-  const reason = forbiddenMountSource(source, places);
+  const reason = forbiddenMountSource(source, inputs);
   if (reason === undefined) return source;
   throw new AgentBoxError("mount.invalid", `${printable(source)} cannot be shown to a box: ${reason}.`, {
     hint: "Mount only the directory that the work needs.",
@@ -74,7 +74,7 @@ function shownSource(text: string, origin: Origin, places: ResolvePlaces): strin
   });
 }
 
-function absoluteSource(source: string, origin: Origin, { userHome, projectDir }: ResolvePlaces): string {
+function absoluteSource(source: string, origin: Origin, { userHome, projectDir }: ManifestInputs): string {
   if (source.startsWith("/")) return normalizePath(source);
   if (source === "~" || source.startsWith("~/")) return normalizePath(`${userHome}/${source.slice(1)}`);
   const fileDir = origin.file?.startsWith("/")

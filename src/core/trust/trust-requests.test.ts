@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseFlags, parseManifest, parseUserConfig } from "../../manifest/index.ts";
 import { trustRequests } from "./trust-requests.ts";
-import type { ResolvePlaces } from "./mount-requests.ts";
+import type { ManifestInputs } from "./mount-requests.ts";
 
 const manifest = (text: string) => {
   const parsed = parseManifest(`version = 1\n${text}`, { file: "/srv/app/agentbox.toml" });
   if (!parsed.layer) throw new Error(JSON.stringify(parsed.findings));
   return parsed.layer;
 };
-const ask = (text: string, more: Partial<ResolvePlaces> = {}) =>
+const ask = (text: string, more: Partial<ManifestInputs> = {}) =>
   trustRequests({ layers: [manifest(text)], projectDir: "/srv/app", userHome: "/home/ada", ...more });
 
 const mount = '[[mounts]]\nsource = "/data/models"\ntarget = "/models"\n';
@@ -125,7 +125,7 @@ reason = "a local model"
   });
 
   it("is every place and key of a model, and skills from elsewhere, in words", () => {
-    const sentences = (text: string, more: Partial<ResolvePlaces> = {}) =>
+    const sentences = (text: string, more: Partial<ManifestInputs> = {}) =>
       ask(text, more).requests.map(({ sentence }) => sentence);
     const far = '[model.providers.far]\napi = "openai"\nbase_url = "https://models.example.org/"';
     expect(sentences(`${far}\nkey_env = "FAR_KEY"`)).toEqual([
@@ -201,7 +201,7 @@ reason = "a local model"
 });
 
 describe("the digest", () => {
-  const digest = (text: string, more?: Partial<ResolvePlaces>) => ask(text, more).digest;
+  const digest = (text: string, more?: Partial<ManifestInputs>) => ask(text, more).digest;
 
   it("does not depend on comments, order or what is not asked", () => {
     const second = '[[mounts]]\nsource = "/data/b"\ntarget = "/b"\n';

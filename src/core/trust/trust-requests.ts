@@ -8,7 +8,7 @@ import { printable } from "../../base/printable.ts";
 import { layerManifest } from "../../manifest/index.ts";
 import { type ImageRequest, imageRequests } from "./image-requests.ts";
 import { type ModelRequest, modelRequests, skillsRequests } from "./model-requests.ts";
-import { type ResolvePlaces, resolveMounts } from "./mount-requests.ts";
+import { type ManifestInputs, resolveMounts } from "./mount-requests.ts";
 import { type NetworkRequest, networkRequests } from "../policy/network-requests.ts";
 import { type ExceptionRequest, exceptionRequests } from "./security-exceptions.ts";
 import { type SecretRequest, secretRequests } from "../secrets/secret-requests.ts";
@@ -36,23 +36,23 @@ export interface TrustRequests {
   readonly digest: string;
 }
 
-export function trustRequests(places: ResolvePlaces): TrustRequests {
+export function trustRequests(inputs: ManifestInputs): TrustRequests {
   const requests = [
-    ...mountRequests(places),
-    ...variableRequests(places),
-    ...workspaceRequests(places),
-    ...networkRequests(places.layers, places.presets),
-    ...secretRequests(places.layers),
-    ...modelRequests(places.layers),
-    ...skillsRequests(places),
-    ...imageRequests(places),
-    ...exceptionRequests(places.layers),
+    ...mountRequests(inputs),
+    ...variableRequests(inputs),
+    ...workspaceRequests(inputs),
+    ...networkRequests(inputs.layers, inputs.presets),
+    ...secretRequests(inputs.layers),
+    ...modelRequests(inputs.layers),
+    ...skillsRequests(inputs),
+    ...imageRequests(inputs),
+    ...exceptionRequests(inputs.layers),
   ];
   return { requests, digest: digestOf(requests) };
 }
 
-function mountRequests(places: ResolvePlaces): TrustRequest[] {
-  return resolveMounts(places)
+function mountRequests(inputs: ManifestInputs): TrustRequest[] {
+  return resolveMounts(inputs)
     .filter(({ origin }) => origin.source === "manifest")
     .map(({ mount: { source, target, readOnly } }) => ({
       kind: "mount",
@@ -63,7 +63,7 @@ function mountRequests(places: ResolvePlaces): TrustRequest[] {
     }));
 }
 
-function variableRequests({ layers }: ResolvePlaces): TrustRequest[] {
+function variableRequests({ layers }: ManifestInputs): TrustRequest[] {
   const { values, origins } = layerManifest(layers);
   return Object.entries(values.env ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -82,7 +82,7 @@ function variableRequests({ layers }: ResolvePlaces): TrustRequest[] {
     });
 }
 
-function workspaceRequests({ layers, projectDir }: ResolvePlaces): TrustRequest[] {
+function workspaceRequests({ layers, projectDir }: ManifestInputs): TrustRequest[] {
   const { values, origins } = layerManifest(layers);
   const isAsked = values.workspace?.mode === "mount" && origins.get("workspace.mode")?.source === "manifest";
   if (!isAsked || projectDir === undefined) return [];

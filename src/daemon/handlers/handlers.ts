@@ -22,7 +22,7 @@ import { startSession } from "../../core/exec/start-session.ts";
 import { stopBox } from "../../core/box/stop-box.ts";
 import { summariseBoxes } from "../../core/box/summarise-box.ts";
 import { hideValues } from "../../core/access/hide-values.ts";
-import type { Sight } from "../../core/access/sight.ts";
+import type { Visibility } from "../../core/access/visibility.ts";
 import { makerOf, ownerName, requireProject } from "../../core/team/members.ts";
 import { listVisible, visibleNames } from "../../core/access/visible-records.ts";
 import { streamEvents } from "../streams/event-stream.ts";
@@ -36,7 +36,7 @@ import { fleetHandlers } from "./fleet-handlers.ts";
 import { imageHandlers } from "./image-handlers.ts";
 import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "../openapi.ts";
-import { placeHandlers } from "./place-handlers.ts";
+import { fileAndPortHandlers } from "./file-and-port-handlers.ts";
 import type { Previews } from "../preview/previews.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 import { requireAsIsolated } from "./require-access.ts";
@@ -65,7 +65,7 @@ export interface Request<Q = unknown, B = unknown> {
   readonly headers: IncomingHttpHeaders;
   readonly response: ServerResponse;
   /** Who asks, and what they see. The role on {box} has been checked when a handler runs. */
-  readonly access: Sight;
+  readonly access: Visibility;
 }
 
 /** A route with another media than JSON writes its answer itself and returns nothing. */
@@ -248,7 +248,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   ...fleetHandlers,
   ...networkHandlers,
   ...agentHandlers,
-  ...placeHandlers,
+  ...fileAndPortHandlers,
   ...reviewHandlers,
   ...vaultHandlers,
 };

@@ -1,20 +1,20 @@
 /** What the table of routes cannot say about who may do what, because it depends on what is in the request. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { requireParameter } from "../../core/access/authority.ts";
-import type { Sight } from "../../core/access/sight.ts";
+import type { Visibility } from "../../core/access/visibility.ts";
 import { isAtLeast, tierOf } from "../../core/plan/choose-runtime.ts";
 import { noSuchQuestion } from "../../core/network/approvals.ts";
 import { type Core, noSuchBox } from "../../core/context.ts";
 
 /** SECURITY: the number of a question is drawn by chance, but it is no credential; the box decides. */
-export async function requireOwnQuestion(core: Core, access: Sight, id: number): Promise<void> {
+export async function requireOwnQuestion(core: Core, access: Visibility, id: number): Promise<void> {
   if (access.isOfHost) return;
   const question = core.approvals.list().find((open) => open.id === id);
   if (question === undefined || (await access.roleOn(question.box)) !== "own") throw noSuchQuestion(id);
 }
 
 /** SECURITY: a project's boxes may be other people's, so its rules are for those who see all of them. */
-export function requireBoxOnly(access: Sight, scope: string): void {
+export function requireBoxOnly(access: Visibility, scope: string): void {
   if (access.isOfHost || scope !== "project") return;
   throw new AgentBoxError("access.forbidden", "Only the owner of this host decides for a whole project.", {
     hint: "Decide for this box.",
@@ -22,7 +22,7 @@ export function requireBoxOnly(access: Sight, scope: string): void {
 }
 
 /** SECURITY: a second box that a request names, beside the one in its path. */
-export async function requireSeen(access: Sight, box: string | undefined): Promise<void> {
+export async function requireSeen(access: Visibility, box: string | undefined): Promise<void> {
   if (box !== undefined && !access.isOfHost && !(await access.sees(box))) throw noSuchBox(box);
 }
 
@@ -32,7 +32,7 @@ export async function requireSeen(access: Sight, box: string | undefined): Promi
  */
 export async function requireOwnMerge(
   core: Core,
-  access: Sight,
+  access: Visibility,
   name: string | undefined,
 ): Promise<string | undefined> {
   if (access.isOfHost) return undefined;
@@ -48,7 +48,7 @@ export async function requireOwnMerge(
 /** SECURITY: what the owner put behind a stronger wall stays there. */
 export async function requireAsIsolated(
   core: Core,
-  access: Sight,
+  access: Visibility,
   name: string,
   runtime: string,
 ): Promise<void> {

@@ -6,7 +6,12 @@ import { forkBox, freeName } from "../../core/review/fresh-box.ts";
 import { findLook, keepLook, lookerOf } from "../../core/review/last-look.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../../core/review/merge-work.ts";
 import { pushWork } from "../../core/review/push-work.ts";
-import { findSubject, listCheckpoints, openSubject, readReview } from "../../core/review/read-review.ts";
+import {
+  checkpointAndCompare,
+  listCheckpoints,
+  openSubject,
+  readReview,
+} from "../../core/review/read-review.ts";
 import { restoreCheckpoint } from "../../core/review/restore-checkpoint.ts";
 import { runChecks } from "../../core/review/run-checks.ts";
 import { takeCheckpoint } from "../../core/review/take-checkpoint.ts";
@@ -29,7 +34,7 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
     maybe("checkpoint", await restoreCheckpoint(deps.core, params["box"]!, body.checkpoint)),
   async forkBox({ deps, params, body, access }) {
     const source = params["box"]!;
-    const subject = await findSubject(
+    const subject = await checkpointAndCompare(
       deps.core,
       source,
       body.checkpoint === undefined ? {} : { to: body.checkpoint },

@@ -132,11 +132,11 @@ export class Previews {
   async answer(request: IncomingMessage, response: ServerResponse, admitted: () => void): Promise<void> {
     response.on("error", () => undefined);
     try {
-      const place = this.#placeOf(request);
-      if (request.url!.startsWith(ownPath)) return await this.#enter(place, request, response);
-      const grant = this.#admit(place, request);
+      const target = this.#placeOf(request);
+      if (request.url!.startsWith(ownPath)) return await this.#enter(target, request, response);
+      const grant = this.#admit(target, request);
       admitted();
-      await this.#requireConsent(place, grant);
+      await this.#requireConsent(target, grant);
       refuseWorkers(request);
       await this.#during(grant, response, (webPort) =>
         forwardRequest(this.#core, grant, webPort, request, response),
@@ -153,12 +153,12 @@ export class Previews {
 
   async #upgrade({ request, socket, head }: Upgrade, admitted: () => void): Promise<void> {
     try {
-      const place = this.#placeOf(request);
+      const target = this.#placeOf(request);
       // SECURITY: a WebSocket is not bound to its own origin by the browser, so this is where it is.
-      if (request.headers.origin !== previewOrigin(place, this.#webPort)) throw notYours();
-      const grant = this.#admit(place, request);
+      if (request.headers.origin !== previewOrigin(target, this.#webPort)) throw notYours();
+      const grant = this.#admit(target, request);
       admitted();
-      await this.#requireConsent(place, grant);
+      await this.#requireConsent(target, grant);
       await this.#during(grant, socket, (webPort) =>
         forwardUpgrade(this.#core, grant, webPort, { request, socket, head }),
       );
@@ -172,33 +172,33 @@ export class Previews {
   /** SECURITY: what is meant is said by the Host header alone, in one form; everything else is refused before anything happens. */
   #placeOf(request: IncomingMessage): PreviewTarget {
     const hosts = request.headersDistinct["host"] ?? [];
-    const place = hosts.length === 1 ? parsePreviewHost(hosts[0], this.#webPort) : undefined;
-    if (!place) throw new AgentBoxError("input.invalid", "This is not the name of a preview.");
+    const target = hosts.length === 1 ? parsePreviewHost(hosts[0], this.#webPort) : undefined;
+    if (!target) throw new AgentBoxError("input.invalid", "This is not the name of a preview.");
     const path = (request.url ?? "").split("?")[0]!;
     if (!path.startsWith("/") || /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path.replaceAll("\\", "/")))
       throw new AgentBoxError("input.invalid", "The request target is not a plain path.");
     if (!methods.has(request.method ?? ""))
       throw new AgentBoxError("request.method_not_allowed", "Previews do not take this method.");
-    return place;
+    return target;
   }
 
   /** Whoever has no right to it learns nothing, not even whether there is such a box. */
-  #admit(place: PreviewTarget, request: IncomingMessage): PreviewGrant {
+  #admit(target: PreviewTarget, request: IncomingMessage): PreviewGrant {
     const { origin } = request.headers;
-    const isOwnOrigin = origin === undefined || origin === previewOrigin(place, this.#webPort);
+    const isOwnOrigin = origin === undefined || origin === previewOrigin(target, this.#webPort);
     const cookies = cookieValues(request.headers.cookie, previewCookie).slice(0, maxCookies);
-    const grant = this.#passes.find(cookies, place);
+    const grant = this.#passes.find(cookies, target);
     if (isOwnOrigin && grant?.holder.isAllowed()) return grant;
-    this.#noteRefusal(place, isOwnOrigin ? "no_pass" : "origin");
-    throw notYours(place);
+    this.#noteRefusal(target, isOwnOrigin ? "no_pass" : "origin");
+    throw notYours(target);
   }
 
   /** SECURITY: with every request, because a box may be given a secret while a page of it is open. */
-  async #requireConsent(place: PreviewTarget, grant: PreviewGrant): Promise<void> {
+  async #requireConsent(target: PreviewTarget, grant: PreviewGrant): Promise<void> {
     if (await this.#isAgreed(grant)) return;
-    this.#noteRefusal(place, "secrets");
+    this.#noteRefusal(target, "secrets");
     throw new AgentBoxError("preview.unconfirmed", "The box was given a secret since this was opened.", {
-      hint: `Its owner opens it again, from the dashboard or with: agentbox preview ${place.box} ${place.port}`,
+      hint: `Its owner opens it again, from the dashboard or with: agentbox preview ${target.box} ${target.port}`,
     });
   }
 
@@ -208,20 +208,20 @@ export class Previews {
     return box?.incarnation !== incarnation || this.#consents.covers(box);
   }
 
-  async #enter(place: PreviewTarget, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #enter(target: PreviewTarget, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url !== enterPath) throw new AgentBoxError("request.not_found", "There is no such page.");
     if (request.method === "GET") {
       response.writeHead(200, enterHeaders);
       response.end(enterPage);
       return;
     }
-    const isOwn = request.headers.origin === previewOrigin(place, this.#webPort);
+    const isOwn = request.headers.origin === previewOrigin(target, this.#webPort);
     if (request.method !== "POST" || !isOwn || request.headers["content-type"] !== "application/json")
-      throw notYours(place);
-    const claimed = this.#passes.claim(await readPass(request), place);
+      throw notYours(target);
+    const claimed = this.#passes.claim(await readPass(request), target);
     if (!claimed?.grant.holder.isAllowed()) {
-      this.#noteRefusal(place, "used_pass");
-      throw notYours(place);
+      this.#noteRefusal(target, "used_pass");
+      throw notYours(target);
     }
     const { box, port, holder } = claimed.grant;
     const record = await this.#core.getBox(box);
@@ -291,9 +291,9 @@ function refuseWorkers(request: IncomingMessage): void {
   throw new AgentBoxError("preview.refused", "Service workers are not let into previews.");
 }
 
-const notYours = (place?: PreviewTarget): AgentBoxError =>
+const notYours = (target?: PreviewTarget): AgentBoxError =>
   new AgentBoxError("preview.refused", "This preview has not been opened here.", {
-    hint: `Open it from the dashboard${place ? `, or with: agentbox preview ${place.box} ${place.port}` : ""}`,
+    hint: `Open it from the dashboard${target ? `, or with: agentbox preview ${target.box} ${target.port}` : ""}`,
   });
 
 async function readPass(request: IncomingMessage): Promise<string> {

@@ -5,14 +5,14 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../../contract/api/schemas.ts";
 import type { StreamOutput } from "../../contract/link/messages.ts";
 import { includesRole } from "../../contract/access/principal.ts";
-import type { Sight } from "../../core/access/sight.ts";
+import type { Visibility } from "../../core/access/visibility.ts";
 import type { Core } from "../../core/context.ts";
 import { afterMain, openStream } from "../../core/exec/run-in-box.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
 type Exit = Extract<StreamOutput, { type: "exit" }>;
 interface StreamEntry {
-  readonly access: Sight;
+  readonly access: Visibility;
   /** Throws when the box that the caller was let in for is gone. */
   readonly requireSame: () => Promise<void>;
 }
@@ -75,7 +75,7 @@ const exec: StreamHandler = async (core, socket, { box: name }, entry) => {
 };
 
 /** Whether the caller may do more than look: by their role on the box and by what their credential is for. */
-const mayWork = async (access: Sight, box: string): Promise<boolean> =>
+const mayWork = async (access: Visibility, box: string): Promise<boolean> =>
   access.scopes.includes("work") && (access.isOfHost || includesRole(await access.roleOn(box), "work"));
 
 const attach: StreamHandler = async (core, socket, { box: name, session }, entry) => {

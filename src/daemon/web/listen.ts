@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { readWebSection } from "../../core/team/settings.ts";
 import type { Core } from "../../core/context.ts";
-import type { Way, WebPlaces } from "../door.ts";
+import type { ListenerKind, WebAddresses } from "../door.ts";
 
 /** SECURITY: never another address. Who wants the dashboard from elsewhere puts a proxy with TLS in front. */
 const loopback = "127.0.0.1";
@@ -22,26 +22,26 @@ export interface WebPort {
   readonly url: string;
   /** Whether that is a proxy's. */
   readonly hasProxy: boolean;
-  readonly places: WebPlaces;
+  readonly addresses: WebAddresses;
   ensure(): Promise<void>;
   close(): void;
 }
 
-export function createWebPort(core: Core, createServer: (way: Way) => Server): WebPort {
+export function createWebPort(core: Core, createServer: (listener: ListenerKind) => Server): WebPort {
   let server: Server | undefined;
   let port: number | undefined;
   let url: URL | undefined;
-  let places: WebPlaces = { hosts: new Set(), origins: new Set() };
+  let addresses: WebAddresses = { hosts: new Set(), origins: new Set() };
   let opening: Promise<void> | undefined;
 
   const open = async (): Promise<void> => {
     const settings = await readWebSection(core);
-    const opened = createServer({ kind: "web", places: () => places });
+    const opened = createServer({ kind: "web", addresses: () => addresses });
     const remembered = core.access.records.state.port;
     port = await listen(opened, candidates(settings.port, remembered, core.ports.host.agentboxHome));
     server = opened;
     url = settings.url === undefined ? undefined : new URL(settings.url);
-    places = placesOf(port, url);
+    addresses = placesOf(port, url);
     const chosen = port;
     if (chosen !== remembered) await core.access.change((state) => ({ ...state, port: chosen }));
   };
@@ -56,8 +56,8 @@ export function createWebPort(core: Core, createServer: (way: Way) => Server): W
     get hasProxy() {
       return url !== undefined;
     },
-    get places() {
-      return places;
+    get addresses() {
+      return addresses;
     },
     async ensure() {
       opening ??= open();
@@ -86,7 +86,7 @@ export async function openAtStart(core: Core, web: WebPort): Promise<void> {
   }
 }
 
-function placesOf(port: number, url: URL | undefined): WebPlaces {
+function placesOf(port: number, url: URL | undefined): WebAddresses {
   const own = [loopback, "localhost", "[::1]"].map((name) => `${name}:${port}`);
   return {
     hosts: new Set([...own, ...(url === undefined ? [] : [url.host])]),

@@ -4,7 +4,7 @@
  * One list for every runtime that filters system calls.
  */
 
-export type CallVerdict =
+export type CallAction =
   | { readonly kind: "allow" }
   | { readonly kind: "kill" }
   | { readonly kind: "errno"; readonly errno: number };
@@ -18,8 +18,8 @@ export type ArgumentTest =
   | { readonly arg: number; readonly isNot: number; readonly mask?: number }
   | { readonly arg: number; readonly hasAnyOf: number };
 
-const errno = (value: number): CallVerdict => ({ kind: "errno", errno: value });
-const allow: CallVerdict = { kind: "allow" };
+const errno = (value: number): CallAction => ({ kind: "errno", errno: value });
+const allow: CallAction = { kind: "allow" };
 const notPermitted = errno(1);
 const noSuchCall = errno(38);
 const noSuchProtocol = errno(93);
@@ -144,15 +144,15 @@ export type RuledCall =
 export interface CallRule {
   readonly syscall: RuledCall;
   readonly when: readonly ArgumentTest[];
-  readonly verdict: CallVerdict;
+  readonly action: CallAction;
 }
 
 const setId = setIdBits.user | setIdBits.group;
 
-const rule = (syscall: RuledCall, when: readonly ArgumentTest[], verdict: CallVerdict): CallRule => ({
+const rule = (syscall: RuledCall, when: readonly ArgumentTest[], action: CallAction): CallRule => ({
   syscall,
   when,
-  verdict,
+  action,
 });
 
 /** The first rule that applies decides, so the exceptions stand before what they are exceptions from. */
@@ -226,7 +226,7 @@ export function isAllowedByRules(rules: readonly CallRule[], { name, args }: Cal
   const first = rules.find(
     ({ syscall, when }) => syscall === name && when.every((test) => holds(test, args)),
   );
-  return first === undefined || first.verdict.kind === "allow";
+  return first === undefined || first.action.kind === "allow";
 }
 
 function holds(test: ArgumentTest, args: readonly number[]): boolean {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { placeSystemFiles, systemTargetProblem } from "./system-files.ts";
+import { mountSystemFiles, systemTargetProblem } from "./system-files.ts";
 import { readSystemLayout } from "./system-layout.ts";
 
 /** Debian keeps one link for each certificate; they lead to /usr/share. */
@@ -47,7 +47,7 @@ describe("placing", () => {
     const layout = readSystemLayout();
     const bundle = "/etc/ssl/certs/ca-certificates.crt";
     const targets = [bundle, "/etc/ssl/agentbox/ca.pem", "/etc/ssl/certs/no-such-file.crt"];
-    const placed = await placeSystemFiles(
+    const placed = await mountSystemFiles(
       targets.map((target) => ({ source, target })),
       layout,
     );
@@ -57,7 +57,7 @@ describe("placing", () => {
 
   it.skipIf(linked === undefined)("follows a link only to another place for certificates", async () => {
     const layout = readSystemLayout();
-    expect(await placeSystemFiles([{ source, target: `/etc/ssl/certs/${linked!.name}` }], layout)).toEqual(
+    expect(await mountSystemFiles([{ source, target: `/etc/ssl/certs/${linked!.name}` }], layout)).toEqual(
       [],
     );
   });
@@ -65,11 +65,11 @@ describe("placing", () => {
   it("takes the real file behind a source, and nothing but a file", async () => {
     const layout = { entries: [], maskedFiles: [] };
     const target = "/etc/ssl/agentbox/ca.pem";
-    expect(await placeSystemFiles([{ source: join(dir, "link.pem"), target }], layout)).toEqual([
+    expect(await mountSystemFiles([{ source: join(dir, "link.pem"), target }], layout)).toEqual([
       { source, target },
     ]);
     for (const bad of [join(dir, "sub"), join(dir, "absent"), "/dev/null"])
-      await expect(placeSystemFiles([{ source: bad, target }], layout)).rejects.toMatchObject({
+      await expect(mountSystemFiles([{ source: bad, target }], layout)).rejects.toMatchObject({
         code: "mount.invalid",
       });
   });

@@ -44,16 +44,16 @@ const invalid = ({ source, target }: SystemFile, problem: string): AgentBoxError
  * The files with their real sources and targets. A target in a system directory that has no such file is left out:
  * it could only be made by writing to the host, and no program of this system looks there.
  */
-export async function placeSystemFiles(
+export async function mountSystemFiles(
   files: readonly SystemFile[],
   layout: SystemLayout,
 ): Promise<readonly SystemFile[]> {
-  const found = await Promise.all(files.map((file) => placeFile(file, layout)));
+  const found = await Promise.all(files.map((file) => mountFile(file, layout)));
   const placed = new Map(found.flatMap((file) => (file === undefined ? [] : [[file.target, file]])));
   return [...placed.values()];
 }
 
-async function placeFile(file: SystemFile, layout: SystemLayout): Promise<SystemFile | undefined> {
+async function mountFile(file: SystemFile, layout: SystemLayout): Promise<SystemFile | undefined> {
   const problem = systemTargetProblem(file.target);
   if (problem !== undefined) throw invalid(file, problem);
   const source = await realpath(file.source).catch(() => undefined);

@@ -22,27 +22,27 @@ export interface EngineAddress {
   readonly source: string;
 }
 
-export interface AddressPlaces {
+export interface AddressSources {
   readonly uid: number;
   readonly userHome: string;
   readonly variable: (name: string) => string | undefined;
 }
 
-const ownPlaces = (): AddressPlaces => {
+const ownSources = (): AddressSources => {
   const { uid, userHome } = readHostEnv();
   return { uid, userHome, variable: readHostVariable };
 };
 
 /** Undefined when nobody named an engine and none lies in a usual place. */
 export async function findEngineAddress(
-  places: AddressPlaces = ownPlaces(),
+  sources: AddressSources = ownSources(),
 ): Promise<EngineAddress | undefined> {
   for (const name of ["AGENTBOX_ENGINE", "DOCKER_HOST"]) {
-    const url = places.variable(name);
+    const url = sources.variable(name);
     // As with Docker's own client: only for an engine that was named so.
-    if (url) return parseEngineUrl(url, name, places.variable("DOCKER_CERT_PATH"));
+    if (url) return parseEngineUrl(url, name, sources.variable("DOCKER_CERT_PATH"));
   }
-  return (await contextAddress(places)) ?? (await usualAddress(places));
+  return (await contextAddress(sources)) ?? (await usualAddress(sources));
 }
 
 export function parseEngineUrl(url: string, source: string, certificates?: string): EngineAddress {
@@ -60,7 +60,7 @@ export function parseEngineUrl(url: string, source: string, certificates?: strin
 }
 
 /** Docker's contexts: `docker context use` writes a name, and the place of an engine under that name's digest. */
-async function contextAddress({ userHome, variable }: AddressPlaces): Promise<EngineAddress | undefined> {
+async function contextAddress({ userHome, variable }: AddressSources): Promise<EngineAddress | undefined> {
   const directory = variable("DOCKER_CONFIG") ?? join(userHome, ".docker");
   const config = parseJson(await readOwn(join(directory, "config.json")));
   const name = variable("DOCKER_CONTEXT") || config?.["currentContext"];
@@ -97,7 +97,7 @@ function parseJson(text: string | undefined): Record<string, unknown> | undefine
 }
 
 /** An engine of one's own before the machine's: it has less power. */
-async function usualAddress({ uid, variable }: AddressPlaces): Promise<EngineAddress | undefined> {
+async function usualAddress({ uid, variable }: AddressSources): Promise<EngineAddress | undefined> {
   const runDir = variable("XDG_RUNTIME_DIR");
   const own = runDir === undefined ? [] : [`${runDir}/docker.sock`, `${runDir}/podman/podman.sock`];
   const machines = ["/var/run/docker.sock", "/run/podman/podman.sock"];

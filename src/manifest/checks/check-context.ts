@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { Problem } from "../finding.ts";
-import type { HostPlaces } from "../../contract/mount-paths.ts";
+import type { HostDirectories } from "../../contract/mount-paths.ts";
 import type { ManifestValues } from "../schema.ts";
 
 /** What the rules know besides the file; a rule whose knowledge is missing is not checked. */
-export interface CheckContext extends HostPlaces {
+export interface CheckContext extends HostDirectories {
   /** Names in the catalogue. */
   readonly agents?: readonly string[] | undefined;
   /** The options of each agent, by its name. */

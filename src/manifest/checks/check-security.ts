@@ -30,7 +30,7 @@ export const checkSecurity: Check = ({ security, runtime, mounts = [] }) => {
   const features = runtime?.features ?? [];
   return [
     ...entries.flatMap(([name, entry]) => checkEntry(entry, ["security", "exceptions", name], features)),
-    ...checkPlaces(
+    ...checkTargets(
       entries,
       mounts.map(({ target }) => normalizePath(target)),
     ),
@@ -81,20 +81,20 @@ const plainPath = /^(?:\/[A-Za-z0-9._+@-]+)+$/;
 const maxTmpfs = 8;
 const sizes = { least: "4KiB", most: "64GiB" } as const;
 
-function checkPlaces(
+function checkTargets(
   entries: readonly (readonly [string, SecurityExceptionEntry])[],
   mounts: readonly string[],
 ): Problem[] {
   const taken = [...mounts];
-  const places = entries.flatMap(([name, { tmpfs = {} }]) =>
+  const directories = entries.flatMap(([name, { tmpfs = {} }]) =>
     Object.entries(tmpfs).map(([place, size]) => ({ place, size, name })),
   );
-  return places.flatMap(({ place, size, name }, i): Problem[] => {
+  return directories.flatMap(({ place, size, name }, i): Problem[] => {
     const path = ["security", "exceptions", name, "tmpfs", place];
-    if (i >= maxTmpfs) return [noPlace(path, `there are more than ${maxTmpfs} of them`)];
+    if (i >= maxTmpfs) return [noTarget(path, `there are more than ${maxTmpfs} of them`)];
     const reason = whyNotThere(place, taken);
     taken.push(normalizePath(place));
-    return [...(reason === undefined ? [] : [noPlace(path, reason)]), ...checkSize(size, path)];
+    return [...(reason === undefined ? [] : [noTarget(path, reason)]), ...checkSize(size, path)];
   });
 }
 
@@ -107,7 +107,7 @@ function whyNotThere(place: string, taken: readonly string[]): string | undefine
   return forbiddenMountTarget(place) ?? (other === undefined ? undefined : `it overlaps with ${other}`);
 }
 
-const noPlace = (path: Path, reason: string): Problem => ({
+const noTarget = (path: Path, reason: string): Problem => ({
   code: "E070",
   path,
   at: "key",

@@ -15,9 +15,9 @@ function binding(text: string) {
   const compiled = compileBinding("x", manifest!.secrets!["x"]!);
   return SecretBinding.parse({ ...compiled, isOrdered: false });
 }
-const places = (text: string) => {
+const destinations = (text: string) => {
   const { use } = binding(text);
-  return use.kind === "inject" || use.kind === "ssh" ? use.places : [];
+  return use.kind === "inject" || use.kind === "ssh" ? use.destinations : [];
 };
 const at = (host: string, how = "bearer") => `how = "${how}"\nhosts = ["${host}"]`;
 
@@ -30,8 +30,8 @@ describe("hosts", () => {
     ["http://api.example.org:8080", { scheme: "http", host: { name: "api.example.org" }, port: 8080 }],
     ["http://wiki.agentbox.internal:8080", { host: { name: "wiki.agentbox.internal" }, port: 8080 }],
     ["wiki.agentbox.internal", { scheme: "https", port: 443 }],
-  ])("%s is a place for a token", (host, place) => {
-    expect(places(at(host))).toMatchObject([place]);
+  ])("%s is a place for a token", (host, destination) => {
+    expect(destinations(at(host))).toMatchObject([destination]);
   });
 
   it.each([
@@ -57,10 +57,10 @@ describe("hosts", () => {
   });
 
   it("for ssh are servers by name, with a user and a port where they have one", () => {
-    expect(places(at("git@git.example.org:2222", "ssh"))).toEqual([
+    expect(destinations(at("git@git.example.org:2222", "ssh"))).toEqual([
       { host: "git.example.org", port: 2222, user: "git" },
     ]);
-    expect(places(at("git.example.org", "ssh"))).toEqual([{ host: "git.example.org", port: 22 }]);
+    expect(destinations(at("git.example.org", "ssh"))).toEqual([{ host: "git.example.org", port: 22 }]);
     for (const host of [
       "*.example.org",
       "-oProxyCommand=x@git.example.org",
@@ -78,11 +78,11 @@ describe("what a box may do with a secret", () => {
   });
 
   it("git: its own paths and no others, unless they are named", () => {
-    expect(places(at("git.example.org", "git"))).toMatchObject([
+    expect(destinations(at("git.example.org", "git"))).toMatchObject([
       { paths: gitPaths, as: { kind: "basic", username: "x-access-token" } },
     ]);
     expect(
-      places(`${at("git.example.org", "git")}\npaths = ["/a/b.git/**"]\nusername = "oauth2"`),
+      destinations(`${at("git.example.org", "git")}\npaths = ["/a/b.git/**"]\nusername = "oauth2"`),
     ).toMatchObject([{ paths: ["/a/b.git/**"], as: { kind: "basic", username: "oauth2" } }]);
   });
 
@@ -90,13 +90,15 @@ describe("what a box may do with a secret", () => {
     const github = binding('service = "github"');
     expect(github).toMatchObject({ env: ["GH_TOKEN", "GITHUB_TOKEN"], prefix: "ghp_" });
     expect(
-      places('service = "github"').map((place) => "as" in place && [place.host.name, place.as.kind]),
+      destinations('service = "github"').map(
+        (destination) => "as" in destination && [destination.host.name, destination.as.kind],
+      ),
     ).toEqual([
       ["github.com", "basic"],
       ["api.github.com", "bearer"],
       ["uploads.github.com", "bearer"],
     ]);
-    expect(places('service = "gitlab"')).toMatchObject([
+    expect(destinations('service = "gitlab"')).toMatchObject([
       { paths: gitPaths, as: { kind: "basic", username: "oauth2" } },
       { paths: ["/api/**"], as: { kind: "bearer" } },
     ]);
@@ -104,8 +106,10 @@ describe("what a box may do with a secret", () => {
 
   it("each way with what it needs", () => {
     const header = `${at("a.example.org", "header")}\nheader = "X-Api-Key"\nheader_prefix = "Token "`;
-    expect(places(header)).toMatchObject([{ as: { kind: "header", name: "X-Api-Key", prefix: "Token " } }]);
-    expect(places(`${at("a.example.org", "query")}\nparameter = "key"`)).toMatchObject([
+    expect(destinations(header)).toMatchObject([
+      { as: { kind: "header", name: "X-Api-Key", prefix: "Token " } },
+    ]);
+    expect(destinations(`${at("a.example.org", "query")}\nparameter = "key"`)).toMatchObject([
       { as: { kind: "query", name: "key" } },
     ]);
     expect(binding(at("s3.eu-west-1.amazonaws.com", "aws")).env).toEqual([

@@ -1,6 +1,11 @@
 /** One entry of `[secrets]` → what the box may do with the secret. Pure; the entry has passed its rules. */
 import type { SecretEntry } from "../sections/secrets-section.ts";
-import type { SecretBinding, SecretPlace, SecretUse, SshPlace } from "../../contract/secret/binding.ts";
+import type {
+  SecretBinding,
+  SecretDestination,
+  SecretUse,
+  SshDestination,
+} from "../../contract/secret/binding.ts";
 import { parseSshHost, parseWebHost } from "../../contract/secret/secret-host.ts";
 import { gitPaths, secretServices } from "../../contract/secret/services.ts";
 
@@ -34,7 +39,7 @@ const variablesOf = (entry: SecretEntry): readonly string[] =>
 
 function compileUse(entry: SecretEntry): SecretUse | undefined {
   if (entry.service !== undefined)
-    return { kind: "inject", places: [...secretServices[entry.service].places] };
+    return { kind: "inject", destinations: [...secretServices[entry.service].destinations] };
   if (entry.how === "env") {
     const [variable] = namedVariables(entry);
     return variable === undefined ? undefined : { kind: "env", variable };
@@ -44,32 +49,34 @@ function compileUse(entry: SecretEntry): SecretUse | undefined {
 }
 
 function compileSsh({ hosts = [], confirm = false }: SecretEntry): SecretUse | undefined {
-  const places = hosts.map(parseSshHost).filter((host): host is SshPlace => !("problem" in host));
-  return places.length === 0 || places.length < hosts.length ? undefined : { kind: "ssh", places, confirm };
+  const destinations = hosts.map(parseSshHost).filter((host): host is SshDestination => !("problem" in host));
+  return destinations.length === 0 || destinations.length < hosts.length
+    ? undefined
+    : { kind: "ssh", destinations, confirm };
 }
 
 function compileInjection(entry: SecretEntry): SecretUse | undefined {
   const { hosts = [], methods = [], paths = entry.how === "git" ? gitPaths : [] } = entry;
-  const as = compileWay(entry);
+  const as = compileMethod(entry);
   if (as === undefined || hosts.length === 0) return undefined;
   // The same lists for every host; see overlap.ts.
   const limits = { methods: [...methods], paths: [...paths] };
-  const places: SecretPlace[] = [];
+  const destinations: SecretDestination[] = [];
   for (const text of hosts) {
     const host = parseWebHost(text);
     if ("problem" in host) return undefined;
-    places.push({ ...host, ...limits, as });
+    destinations.push({ ...host, ...limits, as });
   }
-  return { kind: "inject", places };
+  return { kind: "inject", destinations };
 }
 
-function compileWay({
+function compileMethod({
   how,
   username,
   header,
   header_prefix,
   parameter,
-}: SecretEntry): SecretPlace["as"] | undefined {
+}: SecretEntry): SecretDestination["as"] | undefined {
   if (how === "bearer" || how === "aws") return { kind: how };
   if (how === "basic" || how === "git") return { kind: "basic", username: username ?? defaultUser };
   if (how === "header" && header !== undefined)

@@ -1,6 +1,6 @@
 /** Why two secrets, or a secret and a variable of the box, cannot stand side by side. Pure. */
 import type { CompiledBinding } from "./compile-binding.ts";
-import { sharedPlace } from "./overlap.ts";
+import { sharedDestination } from "./overlap.ts";
 
 export interface SecretConflict {
   /** The rule of the manifest that is broken. */
@@ -16,7 +16,7 @@ export function conflictOf(
 ): SecretConflict | undefined {
   const { name } = binding;
   for (const other of others) {
-    const place = sharedPlace(binding.use, other.use);
+    const place = sharedDestination(binding.use, other.use);
     if (place === undefined || areOneInTwoWays(binding, other)) continue;
     const message = `The secrets "${other.name}" and "${name}" are both for ${place}.`;
     return { code: "E062", message, hint: "Remove one, or tell their paths or methods apart." };
@@ -39,7 +39,7 @@ const areOneInTwoWays = (a: CompiledBinding, b: CompiledBinding): boolean =>
   a.secret === b.secret && [a, b].every(hasPaths);
 
 const hasPaths = ({ use }: CompiledBinding): boolean =>
-  use.kind === "inject" && use.places.every(({ paths }) => paths.length > 0);
+  use.kind === "inject" && use.destinations.every(({ paths }) => paths.length > 0);
 
 const variablesOf = ({ use, env }: CompiledBinding): readonly string[] =>
   use.kind === "env" ? [use.variable] : env;

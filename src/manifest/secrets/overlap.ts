@@ -1,21 +1,22 @@
 /** Whether two secrets could go into the same request. Pure. */
 import { formatHostPattern, matchesHost } from "../../contract/network/host-pattern.ts";
 import type { HostPattern } from "../../contract/network/policy.ts";
-import type { SecretPlace, SecretUse } from "../../contract/secret/binding.ts";
+import type { SecretDestination, SecretUse } from "../../contract/secret/binding.ts";
 
 /** The place that both uses name, in words; undefined when there is none. */
-export function sharedPlace(a: SecretUse, b: SecretUse): string | undefined {
-  if (a.kind === "inject" && b.kind === "inject") return sharedHost(groupsOf(a.places), groupsOf(b.places));
+export function sharedDestination(a: SecretUse, b: SecretUse): string | undefined {
+  if (a.kind === "inject" && b.kind === "inject")
+    return sharedHost(groupsOf(a.destinations), groupsOf(b.destinations));
   return a.kind === "file" && b.kind === "file" && a.path === b.path ? a.path : undefined;
 }
 
 function sharedHost(
-  groups: readonly (readonly SecretPlace[])[],
-  others: readonly (readonly SecretPlace[])[],
+  groups: readonly (readonly SecretDestination[])[],
+  others: readonly (readonly SecretDestination[])[],
 ): string | undefined {
   for (const group of groups) {
     for (const other of others) {
-      const hit = meetingPlace(group, other);
+      const hit = commonDestination(group, other);
       if (hit) return `${formatHostPattern(hit.host)}:${hit.port}`;
     }
   }
@@ -26,16 +27,20 @@ function sharedHost(
  * Places with the same methods and paths, which are the very same lists for all hosts of an entry. A hostile file has
  * many of both, and its hosts times its paths would keep the reader busy for minutes.
  */
-function groupsOf(places: readonly SecretPlace[]): SecretPlace[][] {
-  const groups = new Map<readonly string[], SecretPlace[]>();
-  for (const place of places) groups.set(place.paths, [...(groups.get(place.paths) ?? []), place]);
+function groupsOf(destinations: readonly SecretDestination[]): SecretDestination[][] {
+  const groups = new Map<readonly string[], SecretDestination[]>();
+  for (const destination of destinations)
+    groups.set(destination.paths, [...(groups.get(destination.paths) ?? []), destination]);
   return [...groups.values()];
 }
 
-function meetingPlace(a: readonly SecretPlace[], b: readonly SecretPlace[]): SecretPlace | undefined {
+function commonDestination(
+  a: readonly SecretDestination[],
+  b: readonly SecretDestination[],
+): SecretDestination | undefined {
   // SECURITY: the scheme is left out. One port speaks one of the two, and which one is not to be said twice.
-  const hit = a.find((place) =>
-    b.some((other) => place.port === other.port && hostsMeet(place.host, other.host)),
+  const hit = a.find((destination) =>
+    b.some((other) => destination.port === other.port && hostsMeet(destination.host, other.host)),
   );
   const [first, second] = [a[0]!, b[0]!];
   return hit && methodsMeet(first.methods, second.methods) && pathsMeet(first.paths, second.paths)

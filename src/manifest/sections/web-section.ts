@@ -8,7 +8,7 @@ const isPlain = ({ username, password, search, hash }: URL): boolean =>
   [username, password, search, hash].every((part) => part === "");
 
 /** SECURITY: codes, tokens and sessions travel there, so only https, or http to this very machine. */
-const isSafePlace = (text: string): boolean => {
+const isSafeFilePath = (text: string): boolean => {
   const url = urlOf(text);
   if (url === undefined || !isPlain(url)) return false;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));
@@ -18,7 +18,7 @@ const names = (what: string) => z.array(z.string().min(1).max(256)).min(1).max(2
 
 const SignInSection = z
   .strictObject({
-    issuer: Address.refine(isSafePlace).describe(
+    issuer: Address.refine(isSafeFilePath).describe(
       "Address of the OpenID provider, exactly as it names itself. https, but for one on this machine.",
     ),
     client_id: z.string().min(1).max(256).describe("What the provider calls this installation."),
@@ -77,7 +77,7 @@ export const WebSection = z
       .max(65_535)
       .optional()
       .describe("Port of the dashboard, on loopback. Without it: a free one, which is kept."),
-    url: Address.refine((text) => isSafePlace(text) && urlOf(text)?.pathname === "/")
+    url: Address.refine((text) => isSafeFilePath(text) && urlOf(text)?.pathname === "/")
       .optional()
       .describe(
         "Address by which people reach the dashboard through a proxy, such as https://agents.example.org.",

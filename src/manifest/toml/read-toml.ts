@@ -1,6 +1,6 @@
 import { TomlError, parse } from "smol-toml";
 import { printable } from "../../base/printable.ts";
-import { type Finding, type Problem, placeProblem } from "../finding.ts";
+import { type Finding, type Problem, positionProblem } from "../finding.ts";
 import { findHiddenInFile } from "./hidden-text.ts";
 import { findUnsafeValue } from "./raw-values.ts";
 import { TomlPositions, indexToml } from "./toml-positions.ts";
@@ -26,14 +26,14 @@ export function readToml(text: string): TomlDocument {
       message: `The file has ${bytes} bytes, and at most ${maxFileBytes} are read.`,
       hint: "Move long scripts into files of the repository and call them.",
     };
-    return { positions: nowhere, findings: [placeProblem(problem, nowhere)] };
+    return { positions: nowhere, findings: [positionProblem(problem, nowhere)] };
   }
   const hidden = hiddenFinding(text);
   const parsed = parseText(text);
   if ("finding" in parsed) return { positions: nowhere, findings: [...hidden, parsed.finding] };
   const positions = indexToml(text);
   const unsafe = findUnsafeValue(parsed.values);
-  if (unsafe) return { positions, findings: [...hidden, placeProblem(unsafe, positions)] };
+  if (unsafe) return { positions, findings: [...hidden, positionProblem(unsafe, positions)] };
   return { values: parsed.values, positions, findings: hidden };
 }
 

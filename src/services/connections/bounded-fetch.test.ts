@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { boundedFetch, checkPlace } from "./bounded-fetch.ts";
+import { boundedFetch, checkAddress } from "./bounded-fetch.ts";
 
 const server = createServer((request, response) => {
   if (request.url === "/silent") return;
@@ -40,7 +40,7 @@ describe("a request", () => {
     "http://127.0.0.1.a.example/",
     "x",
   ])("does not go to %s", async (url) => {
-    expect(() => checkPlace(url)).toThrow("not an https:// URL");
+    expect(() => checkAddress(url)).toThrow("not an https:// URL");
     await expect(boundedFetch()(url, { method: "GET" })).rejects.toMatchObject({
       code: "connection.failed",
     });
@@ -48,7 +48,7 @@ describe("a request", () => {
 
   it("goes to this host without TLS", () => {
     for (const url of ["https://a.example/", "http://127.0.0.1:1/", "http://[::1]/", "http://localhost/"]) {
-      expect(checkPlace(url).href).toBe(url);
+      expect(checkAddress(url).href).toBe(url);
     }
   });
 });

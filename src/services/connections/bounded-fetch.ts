@@ -19,7 +19,7 @@ export interface Request {
 export type BoundedFetch = (url: string, request: Request) => Promise<Response>;
 
 /** SECURITY: tokens and codes are sent here, so a place without TLS is refused unless it is this very host. */
-export function checkPlace(text: string): URL {
+export function checkAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe =
     url !== undefined &&
@@ -37,7 +37,7 @@ export function checkPlace(text: string): URL {
 export const boundedFetch =
   (timeoutMs = requestTimeoutMs): BoundedFetch =>
   async (text, { method, headers, body, signal }) => {
-    const url = checkPlace(text);
+    const url = checkAddress(text);
     const limit = AbortSignal.timeout(timeoutMs);
     const answer = await fetch(url, {
       method,

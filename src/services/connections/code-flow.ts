@@ -9,7 +9,7 @@ import {
 } from "openid-client";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import { checkPlace } from "./bounded-fetch.ts";
+import { checkAddress } from "./bounded-fetch.ts";
 import { openCallbackListener } from "./callback-listener.ts";
 import { type BegunFlow, type FlowContext, maxLifetimeMs } from "./flow.ts";
 import type { Provider } from "./provider.ts";
@@ -28,7 +28,7 @@ export async function beginCodeFlow(context: FlowContext): Promise<BegunFlow> {
       hint: "Use --device, or give --authorization-endpoint.",
     });
   }
-  checkPlace(begins);
+  checkAddress(begins);
   const checks: Checks = {
     pkceCodeVerifier: randomPKCECodeVerifier(),
     expectedState: randomState(),

@@ -2,7 +2,7 @@
 import { initiateDeviceAuthorization, pollDeviceAuthorizationGrant } from "openid-client";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import { checkPlace } from "./bounded-fetch.ts";
+import { checkAddress } from "./bounded-fetch.ts";
 import { type BegunFlow, type FlowContext, maxLifetimeMs } from "./flow.ts";
 
 export async function beginDeviceFlow(context: FlowContext): Promise<BegunFlow> {
@@ -17,7 +17,7 @@ export async function beginDeviceFlow(context: FlowContext): Promise<BegunFlow> 
     plan.scopes.length === 0 ? {} : { scope: plan.scopes.join(" ") },
   );
   // SECURITY: a person is sent there, and it may be opened in their browser; so no file:, no javascript:.
-  const url = checkPlace(answer.verification_uri_complete ?? answer.verification_uri);
+  const url = checkAddress(answer.verification_uri_complete ?? answer.verification_uri);
   const ended = new AbortController();
   // The library waits between two questions, longer after slow_down, and ends with expired_token or access_denied.
   void settle(() =>

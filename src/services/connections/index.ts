@@ -6,7 +6,7 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import { HostConnections } from "./connections.ts";
 
 /** What every conversation with a sign-in service needs. */
-export { type BoundedFetch, boundedFetch, checkPlace, requestTimeoutMs } from "./bounded-fetch.ts";
+export { type BoundedFetch, boundedFetch, checkAddress, requestTimeoutMs } from "./bounded-fetch.ts";
 export { failureOf } from "./failure.ts";
 
 export interface ConnectionsOptions {

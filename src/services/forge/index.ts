@@ -7,7 +7,7 @@ import { openGitea } from "./gitea.ts";
 import { openGithub } from "./github.ts";
 import { openGitlab } from "./gitlab.ts";
 import { push } from "./push.ts";
-import type { Forges, RemotePlace, RemoteState } from "../../ports/forge.ts";
+import type { Forges, RemoteRepository, RemoteState } from "../../ports/forge.ts";
 import { join } from "node:path";
 import { git } from "../../host/git.ts";
 import { findRepository } from "../../host/git-repository.ts";
@@ -17,15 +17,15 @@ import { type RemoteGitOptions, remoteFailed, remoteGit } from "./remote-git.ts"
 
 /** What is at a remote before anything is sent: its default branch, and where the branches in question are. */
 async function look(
-  place: RemotePlace,
+  remote: RemoteRepository,
   branches: readonly string[],
   options: RemoteGitOptions,
 ): Promise<RemoteState> {
   const wanted = new Map(branches.map((name) => [`refs/heads/${requireBranchName(name)}`, name]));
-  await using room = await openPushingRepository();
-  const args = ["ls-remote", "--symref", "--quiet", "--", place.url, "HEAD", ...wanted.keys()];
-  const result = await remoteGit(room.gitDir, args, place, options);
-  if (result.code !== 0) throw remoteFailed(result, place);
+  await using scratch = await openPushingRepository();
+  const args = ["ls-remote", "--symref", "--quiet", "--", remote.url, "HEAD", ...wanted.keys()];
+  const result = await remoteGit(scratch.gitDir, args, remote, options);
+  if (result.code !== 0) throw remoteFailed(result, remote);
   const tips = new Map<string, string>();
   let defaultBranch: string | undefined;
   for (const line of result.stdout.split("\n")) {
@@ -68,7 +68,7 @@ export function openForges({ upstreamProxy, timeoutMs = usualTimeoutMs }: Forges
   const openers = { github: openGithub, gitlab: openGitlab, gitea: openGitea };
   return {
     findRemote,
-    look: (place, branches) => look(place, branches, git),
+    look: (remote, branches) => look(remote, branches, git),
     push: (order) => push(order, git),
     openPullRequest: (order) => openers[order.forge](order, api),
   };

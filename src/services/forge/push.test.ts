@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isAgentBoxError } from "../../base/errors.ts";
-import type { Forges, RemotePlace } from "../../ports/forge.ts";
+import type { Forges, RemoteRepository } from "../../ports/forge.ts";
 import { type GitHttp, startGitHttp } from "../../../test/support/git-http.ts";
 import { openForges } from "./index.ts";
 
@@ -17,7 +17,7 @@ let project: string;
 let first: string;
 let second: string;
 let forges: Forges;
-let place: RemotePlace;
+let remote: RemoteRepository;
 
 const git = (...args: string[]): string =>
   execFileSync("git", ["-c", "user.name=P", "-c", "user.email=p@example.org", ...args], {
@@ -37,7 +37,7 @@ beforeEach(async () => {
   git("commit", "-q", "--allow-empty", "-m", "second");
   second = git("rev-parse", "HEAD");
   forges = openForges({});
-  place = { url: `${server.origin}/shop/app.git`, credential };
+  remote = { url: `${server.origin}/shop/app.git`, credential };
 });
 afterEach(async () => {
   await server[Symbol.asyncDispose]();
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 const tipOf = (branch: string) => server.git("shop/app.git", "rev-parse", `refs/heads/${branch}`);
 const pushed = (commit: string, expected?: string, branch = "agentbox/one") =>
-  forges.push({ ...place, repository: join(project, ".git"), commit, branch, expected });
+  forges.push({ ...remote, repository: join(project, ".git"), commit, branch, expected });
 const codeOf = (attempt: Promise<unknown>) =>
   attempt.then(
     () => "done",
@@ -82,7 +82,7 @@ describe("a push", () => {
   });
 
   it("uses a wrong password for nothing, and never says it", async () => {
-    const wrong = { ...place, credential: { username: "x", password: "canary-of-a-wrong-password" } };
+    const wrong = { ...remote, credential: { username: "x", password: "canary-of-a-wrong-password" } };
     const attempt = forges.look(wrong, ["main"]);
     await expect(attempt).rejects.toMatchObject({ code: "push.failed" });
     const error = (await attempt.catch((e: unknown) => e)) as Error & { hint?: string };
@@ -108,7 +108,7 @@ describe("a push", () => {
     "a~1",
   ])("takes no branch %j", async (branch) => {
     expect(await codeOf(pushed(first, undefined, branch))).toBe("push.refused");
-    expect(await codeOf(forges.look(place, [branch]))).toBe("push.refused");
+    expect(await codeOf(forges.look(remote, [branch]))).toBe("push.refused");
     expect(server.requests).toEqual([]);
   });
 
@@ -144,7 +144,7 @@ describe("a push", () => {
 
   it("has the credential in no argument, while the server holds the request", async () => {
     const { arrived, release } = server.hold();
-    const look = forges.look(place, ["main"]);
+    const look = forges.look(remote, ["main"]);
     await arrived;
     const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
     const lines = readdirSync("/proc")
@@ -157,7 +157,7 @@ describe("a push", () => {
         }
       });
     // The control: git is there, and its arguments can be read.
-    expect(lines.some((line) => line.includes("ls-remote") && line.includes(place.url))).toBe(true);
+    expect(lines.some((line) => line.includes("ls-remote") && line.includes(remote.url))).toBe(true);
     expect(lines.filter((line) => line.includes(token) || line.includes(basic))).toEqual([]);
     release();
     expect((await look).tips.get("main")).toBe(first);
@@ -179,7 +179,7 @@ describe("a push", () => {
     git("commit", "-q", "--allow-empty", "-m", "newer");
     await server.git("shop/app.git", "fetch", "-q", project, "+refs/heads/main:refs/heads/main");
     const commit = execFileSync("git", ["rev-parse", "HEAD"], options).toString().trim();
-    await forges.push({ ...place, repository: join(shallow, ".git"), commit, branch: "agentbox/s" });
+    await forges.push({ ...remote, repository: join(shallow, ".git"), commit, branch: "agentbox/s" });
     expect(await tipOf("agentbox/s")).toBe(commit);
     rmSync(shallow, { recursive: true, force: true });
   });
@@ -189,7 +189,7 @@ describe("a look", () => {
   it("tells the default branch and where branches are", async () => {
     await pushed(second);
     await server.git("shop/app.git", "update-ref", "refs/odd/refs/heads/none", first);
-    const { defaultBranch, tips } = await forges.look(place, ["main", "agentbox/one", "none"]);
+    const { defaultBranch, tips } = await forges.look(remote, ["main", "agentbox/one", "none"]);
     expect(defaultBranch).toBe("main");
     expect([...tips]).toEqual([
       ["agentbox/one", second],
@@ -199,7 +199,7 @@ describe("a look", () => {
 
   it("of an empty repository finds nothing", async () => {
     await server.createRepository("empty.git");
-    const state = await forges.look({ ...place, url: `${server.origin}/empty.git` }, ["main"]);
+    const state = await forges.look({ ...remote, url: `${server.origin}/empty.git` }, ["main"]);
     expect({ ...state, tips: state.tips.size }).toEqual({ defaultBranch: undefined, tips: 0 });
   });
 });

@@ -12,7 +12,7 @@ export async function push(order: PushOrder, options: RemoteGitOptions): Promise
   const commit = requireId(order.commit);
   // An empty value means that the branch must not be there.
   const expected = order.expected === undefined ? "" : requireId(order.expected);
-  await using room = await openPushingRepository({
+  await using scratch = await openPushingRepository({
     borrows: order.repository,
     isSha256: commit.length === 64,
   });
@@ -26,7 +26,7 @@ export async function push(order: PushOrder, options: RemoteGitOptions): Promise
   ];
   const lease = `--force-with-lease=${ref}:${expected}`;
   const args = ["push", ...flags, lease, "--", order.url, `${commit}:${ref}`];
-  const result = await remoteGit(room.gitDir, args, order, options);
+  const result = await remoteGit(scratch.gitDir, args, order, options);
   if (result.code === 0) return;
   throw refusalOf(result, order) ?? remoteFailed(result, order);
 }

@@ -6,7 +6,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { GitConfig } from "../../host/git.ts";
 import { gitCommand } from "../../host/git.ts";
 import { type RunResult, run } from "../../host/run.ts";
-import type { RemotePlace } from "../../ports/forge.ts";
+import type { RemoteRepository } from "../../ports/forge.ts";
 import { basicOf, quoteSafely } from "./mask.ts";
 
 export interface RemoteGitOptions {
@@ -17,10 +17,10 @@ export interface RemoteGitOptions {
 export async function remoteGit(
   gitDir: string,
   args: readonly string[],
-  place: RemotePlace,
+  remote: RemoteRepository,
   { proxy, timeoutMs }: RemoteGitOptions,
 ): Promise<RunResult> {
-  const { protocol, origin } = new URL(place.url);
+  const { protocol, origin } = new URL(remote.url);
   const transport = protocol.slice(0, -1);
   const config: GitConfig = {
     "protocol.file.allow": "never",
@@ -40,7 +40,7 @@ export async function remoteGit(
     "push.recurseSubmodules": "no",
     "push.useForceIfIncludes": "false",
     // SECURITY: as a variable, which only we and root can read; an argument could be read by everybody on the host.
-    [`http.${origin}/.extraHeader`]: `Authorization: Basic ${basicOf(place.credential)}`,
+    [`http.${origin}/.extraHeader`]: `Authorization: Basic ${basicOf(remote.credential)}`,
   };
   const { argv, ...rest } = gitCommand(args, {
     gitDir,
@@ -53,14 +53,14 @@ export async function remoteGit(
 }
 
 /** Why a push or a look did not succeed, in words for a person. */
-export function remoteFailed({ stderr, timedOut }: RunResult, place: RemotePlace): AgentBoxError {
-  const { host } = new URL(place.url);
+export function remoteFailed({ stderr, timedOut }: RunResult, remote: RemoteRepository): AgentBoxError {
+  const { host } = new URL(remote.url);
   const lines = stderr
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !/^(?:hint:|To |error: failed to push)/.test(line));
   const fatal = lines.findLast((line) => /^(?:fatal|error):/.test(line)) ?? lines.at(-1) ?? "";
-  const why = timedOut ? "it took too long" : quoteSafely(fatal, place.credential) || "it gave no reason";
+  const why = timedOut ? "it took too long" : quoteSafely(fatal, remote.credential) || "it gave no reason";
   return new AgentBoxError("push.failed", `${host} did not take it: ${why}.`, {
     hint: hintFor(stderr, host),
   });

@@ -18,7 +18,7 @@ import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts"
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import type { Identity, PersonClaims, Recheck, SignInAnswer, SignInChecks } from "../../ports/identity.ts";
-import { boundedFetch, checkPlace } from "../connections/index.ts";
+import { boundedFetch, checkAddress } from "../connections/index.ts";
 import { personFrom } from "./claims.ts";
 import { LogoutNotices } from "./logout-notice.ts";
 import { type KnownProvider, Providers, asSignInError } from "./provider.ts";
@@ -53,7 +53,7 @@ export function openIdentity({ clientSecret, clock }: IdentityOptions): Identity
 async function begin(settings: SignInSection, { configuration }: KnownProvider, redirectUri: string) {
   const { authorization_endpoint: endpoint, scopes_supported = [] } = configuration.serverMetadata();
   // SECURITY: the person types a password there.
-  checkPlace(endpoint ?? "");
+  checkAddress(endpoint ?? "");
   const checks: SignInChecks = {
     issuer: settings.issuer,
     redirectUri,
@@ -135,12 +135,12 @@ async function recheck(
       const claims: PersonClaims | undefined =
         Object.keys(fields).length === 0 ? undefined : personFrom(settings, subject, fields);
       return {
-        verdict: "confirmed" as const,
+        outcome: "confirmed" as const,
         ...omitUndefined({ claims, refreshToken: tokens.refresh_token }),
       };
     });
   } catch (error) {
     const isNo = isAgentBoxError(error) && error.code === "sign_in.refused";
-    return { verdict: isNo ? "ended" : "unknown", reason: messageOf(error) };
+    return { outcome: isNo ? "ended" : "unknown", reason: messageOf(error) };
   }
 }

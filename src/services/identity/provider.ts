@@ -16,7 +16,7 @@ import {
 import type { Clock } from "../../base/clock.ts";
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import type { SignInSection } from "../../manifest/sections/web-section.ts";
-import { type BoundedFetch, checkPlace, failureOf, requestTimeoutMs } from "../connections/index.ts";
+import { type BoundedFetch, checkAddress, failureOf, requestTimeoutMs } from "../connections/index.ts";
 
 export interface KnownProvider {
   readonly configuration: Configuration;
@@ -54,7 +54,7 @@ export class Providers {
 
   async #find({ issuer, client_id }: SignInSection, secret: string | undefined): Promise<KnownProvider> {
     const { fetch } = this.#options;
-    checkPlace(issuer);
+    checkAddress(issuer);
     // SECURITY: the library refuses a document that names another issuer than the one asked for.
     const found = await discovery(new URL(issuer), client_id, undefined, None(), {
       [customFetch]: fetch,

@@ -7,7 +7,7 @@ import { digestOf } from "./archive.ts";
 import type { Base } from "./base.ts";
 import type { DigestMemo } from "./digest-memo.ts";
 import { type TarItem, tar } from "./tar.ts";
-import { placedItems } from "./tree-layer.ts";
+import { treeItems } from "./tree-layer.ts";
 
 /** One layer of ours, not yet made. */
 export interface PlannedLayer {
@@ -76,7 +76,7 @@ const planned = (name: string, items: () => AsyncGenerator<TarItem>): Unkeyed =>
   content: () => tar(items()),
 });
 
-const placed = (source: string, target: string) => () => placedItems({ source, target });
+const placed = (source: string, target: string) => () => treeItems({ source, target });
 
 /** boxd, and the places at which a runtime puts what belongs to one box. */
 const boxdItems = (source: string) =>

@@ -4,7 +4,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { type TreeItem, readTree } from "../../host/tree-reader.ts";
 import type { TarItem } from "./tar.ts";
 
-export interface PlacedTree {
+export interface TargetedTree {
   /** File or directory of the host. */
   readonly source: string;
   /** Absolute path in the box. */
@@ -12,7 +12,7 @@ export interface PlacedTree {
 }
 
 /** The tree, preceded by the directories that lead to it. */
-export async function* placedItems({ source, target }: PlacedTree): AsyncGenerator<TarItem> {
+export async function* treeItems({ source, target }: TargetedTree): AsyncGenerator<TarItem> {
   yield* parentsOf(target);
   const items = readTree(source);
   try {
@@ -25,7 +25,7 @@ export async function* placedItems({ source, target }: PlacedTree): AsyncGenerat
 
 async function* itemsOf(
   items: AsyncGenerator<TreeItem>,
-  { source, target }: PlacedTree,
+  { source, target }: TargetedTree,
 ): AsyncGenerator<TarItem> {
   let next = await items.next();
   while (!next.done) {

@@ -1,9 +1,9 @@
 import { Readable, type Transform } from "node:stream";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { binding, canary, injected, place, setUp } from "./injection.fixture.ts";
+import { binding, canary, injected, destination, setUp } from "./injection.fixture.ts";
 
-const basic = binding(place({ kind: "basic", username: "git" }));
+const basic = binding(destination({ kind: "basic", username: "git" }));
 const stars = "*".repeat(canary.length);
 const guard = async (method = "GET") => injected(await setUp([basic]).prepare({ method })).answer;
 

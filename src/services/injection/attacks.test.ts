@@ -1,11 +1,11 @@
 /** Attacks that were found by trying; each is beside what must go on working. */
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { binding, injected, place, secretValue, setUp } from "./injection.fixture.ts";
+import { binding, injected, destination, secretValue, setUp } from "./injection.fixture.ts";
 
-const bearer = binding(place({ kind: "bearer" }));
-const narrow = binding(place({ kind: "bearer" }, { methods: ["GET"], paths: ["/user", "/user/**"] }));
-const basic = binding(place({ kind: "basic", username: "me" }));
+const bearer = binding(destination({ kind: "bearer" }));
+const narrow = binding(destination({ kind: "bearer" }, { methods: ["GET"], paths: ["/user", "/user/**"] }));
+const basic = binding(destination({ kind: "basic", username: "me" }));
 
 async function through(
   prepared: Awaited<ReturnType<ReturnType<typeof setUp>["prepare"]>>,
@@ -164,7 +164,7 @@ describe("a path with two readings", () => {
   it.each(["/a/user;x.png", "/a/user%3Fx.png", "/a/%E2%80%A5/b.png"])(
     "%s is no bound path where one of them is none",
     async (path) => {
-      const pictures = binding(place({ kind: "bearer" }, { paths: ["/**/*.png"] }));
+      const pictures = binding(destination({ kind: "bearer" }, { paths: ["/**/*.png"] }));
       const { prepare } = setUp([pictures]);
       expect(await prepare({ path: "/a/b.png" })).toMatchObject({ outcome: "inject" });
       expect(await prepare({ path })).toMatchObject({ outcome: "refuse", reason: "secret_misplaced" });

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import { parseAwsAuthorization } from "./aws-authorization.ts";
 import { sha256, signAgain } from "./aws-signature.ts";
-import { binding, box, injected, place, request, secretValue, setUp } from "./injection.fixture.ts";
+import { binding, box, injected, destination, request, secretValue, setUp } from "./injection.fixture.ts";
 import { placeholderOf } from "./placeholder.ts";
 
 const key = {
@@ -17,7 +17,7 @@ const key = {
 };
 const withToken = { ...key, sessionToken: "session-token-of-the-real-key==" };
 const anywhere = { host: { name: "amazonaws.com", isWildcard: true } };
-const aws = binding(place({ kind: "aws" }, anywhere), {
+const aws = binding(destination({ kind: "aws" }, anywhere), {
   name: "cloud",
   secret: "cloud",
   env: [],
@@ -213,11 +213,11 @@ describe("a request to AWS", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const local = place(
+    const local = destination(
       { kind: "aws" },
       { scheme: "http", host: { name: "s3.local", isWildcard: false }, port },
     );
-    const bound = { ...aws, use: { kind: "inject" as const, places: [local] } };
+    const bound = { ...aws, use: { kind: "inject" as const, destinations: [local] } };
     for (const [path, ...args] of [
       ["/bucket/key"],
       ["/bucket/a?b=2&a=1"],

@@ -1,13 +1,13 @@
 /** The secrets of each box, as they are in force: where they are bound, and what stands for them in the box. */
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import type { GateBox } from "../../ports/gate.ts";
-import type { BoundPlace } from "./bound-place.ts";
+import type { BoundDestination } from "./bound-destination.ts";
 import { Marks } from "./marks.ts";
 import { placeholderOf } from "./placeholder.ts";
 
 export interface BoxBindings {
   readonly incarnation: string;
-  readonly places: readonly BoundPlace[];
+  readonly destinations: readonly BoundDestination[];
   readonly marks: Marks;
 }
 
@@ -15,12 +15,12 @@ export class BindingTable {
   readonly #boxes = new Map<string, BoxBindings>();
 
   set(box: GateBox, bindings: readonly SecretBinding[]): void {
-    const places = bindings.flatMap((binding) => placesOf(box, binding));
-    if (places.length === 0) return void this.#boxes.delete(box.name);
-    const marks = places.flatMap(({ binding: { secret }, placeholder }) =>
+    const destinations = bindings.flatMap((binding) => destinationsOf(box, binding));
+    if (destinations.length === 0) return void this.#boxes.delete(box.name);
+    const marks = destinations.flatMap(({ binding: { secret }, placeholder }) =>
       placeholder.marks.map((mark) => ({ mark, secret })),
     );
-    this.#boxes.set(box.name, { incarnation: box.incarnation, places, marks: new Marks(marks) });
+    this.#boxes.set(box.name, { incarnation: box.incarnation, destinations, marks: new Marks(marks) });
   }
 
   drop(box: string): void {
@@ -34,8 +34,8 @@ export class BindingTable {
   }
 }
 
-function placesOf(box: GateBox, binding: SecretBinding): BoundPlace[] {
+function destinationsOf(box: GateBox, binding: SecretBinding): BoundDestination[] {
   if (binding.use.kind !== "inject") return [];
   const placeholder = placeholderOf(box, binding);
-  return binding.use.places.map((place) => ({ binding, place, placeholder }));
+  return binding.use.destinations.map((destination) => ({ binding, destination, placeholder }));
 }

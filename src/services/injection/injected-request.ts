@@ -11,7 +11,7 @@ import type { Wanted } from "./request-decision.ts";
 import { injectedHead, withoutCredentials } from "./request-head.ts";
 import { parseJson } from "../../base/json.ts";
 import { AwsKey } from "../../contract/secret/aws-key.ts";
-import type { SecretPlace } from "../../contract/secret/binding.ts";
+import type { SecretDestination } from "../../contract/secret/binding.ts";
 import type { MaskedValue } from "./value-forms.ts";
 
 /* A value as it can be put into a request, or the reason why it cannot. */
@@ -36,7 +36,7 @@ function awsKeyOf({ kind, bytes }: SecretValue): AwsKey | undefined {
 }
 
 /** What of a value an answer must not hold. The id of an AWS key is no secret, and tools list it. */
-function maskedOf(value: SecretValue, as: SecretPlace["as"]): MaskedValue[] {
+function maskedOf(value: SecretValue, as: SecretDestination["as"]): MaskedValue[] {
   if (value.kind === "aws") {
     const key = awsKeyOf(value);
     return [key?.secretAccessKey, key?.sessionToken].flatMap((text) =>
@@ -57,16 +57,16 @@ export function putValue(
   body: Transform | undefined,
 ): Prepared {
   if (wanted.aws !== undefined) return putSignature(request, wanted, wanted.aws, values, body);
-  const { binding, place } = wanted.bound;
+  const { binding, destination } = wanted.bound;
   const value = textOf(values[0]);
-  if (value === undefined || place.as.kind === "aws") return cannotBeUsed(binding.secret, values[0]);
+  if (value === undefined || destination.as.kind === "aws") return cannotBeUsed(binding.secret, values[0]);
   return {
     outcome: "inject",
     secret: binding.secret,
-    ...injectedHead(request, wanted.sent, place.as, value),
+    ...injectedHead(request, wanted.sent, destination.as, value),
     body,
     answer: guardAnswer({
-      values: values.flatMap((one) => maskedOf(one, place.as)),
+      values: values.flatMap((one) => maskedOf(one, destination.as)),
       method: request.method,
       mayStayPacked: false,
     }),
@@ -103,7 +103,7 @@ function putSignature(
       `Store it as {"accessKeyId": …, "secretAccessKey": …}: agentbox vault set ${secret} --kind aws`,
     );
   const headers = withoutCredentials(request, sent);
-  const masked = values.flatMap((one) => maskedOf(one, bound.place.as));
+  const masked = values.flatMap((one) => maskedOf(one, bound.destination.as));
   const sign = (payloadHash: string): string[] => {
     const signing = { request, headers, checked, placeholderKey: bound.placeholder.token, secret, key };
     const signed = signAwsRequest(signing, payloadHash);

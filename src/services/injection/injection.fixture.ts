@@ -1,7 +1,7 @@
 /** A box with bindings and a source of values, for the tests of the injection. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SecretDestination } from "../../contract/secret/binding.ts";
 import { silentLogger } from "../../host/logger.ts";
 import type { GateBox } from "../../ports/gate.ts";
 import type { Injection, OutgoingRequest, Prepared, InjectionListener } from "../../ports/injection.ts";
@@ -12,7 +12,10 @@ import { placeholderOf } from "./placeholder.ts";
 export const box: GateBox = { name: "blue-fox", incarnation: "incarnation-1" };
 export const canary = "s3cret/canary+value==0123456789";
 
-export const place = (as: SecretPlace["as"], more: Partial<SecretPlace> = {}): SecretPlace => ({
+export const destination = (
+  as: SecretDestination["as"],
+  more: Partial<SecretDestination> = {},
+): SecretDestination => ({
   scheme: "https",
   host: { name: "api.example.org", isWildcard: false },
   port: 443,
@@ -23,12 +26,12 @@ export const place = (as: SecretPlace["as"], more: Partial<SecretPlace> = {}): S
 });
 
 export const binding = (
-  places: SecretPlace | SecretPlace[],
+  destinations: SecretDestination | SecretDestination[],
   more: Partial<SecretBinding> = {},
 ): SecretBinding => ({
   name: "github",
   secret: "github-token",
-  use: { kind: "inject", places: [places].flat() },
+  use: { kind: "inject", destinations: [destinations].flat() },
   env: ["GH_TOKEN"],
   prefix: "ghp_",
   isOrdered: false,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { SecretPlace } from "../../contract/secret/binding.ts";
+import type { SecretDestination } from "../../contract/secret/binding.ts";
 import { isCredentialHeader, sameName } from "./credential-names.ts";
 import {
   binding,
@@ -8,7 +8,7 @@ import {
   canary,
   injected,
   lockedVault,
-  place,
+  destination,
   request,
   secretValue,
   setUp,
@@ -16,12 +16,12 @@ import {
 } from "./injection.fixture.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-const bearer = binding(place({ kind: "bearer" }));
+const bearer = binding(destination({ kind: "bearer" }));
 const token = tokenOf(bearer);
 const identity = ["Accept-Encoding", "identity"];
 
 describe("a bound place", () => {
-  const ways: [SecretPlace["as"], string[], string][] = [
+  const ways: [SecretDestination["as"], string[], string][] = [
     [{ kind: "bearer" }, ["Authorization", `Bearer ${canary}`], "/user?x=%20y"],
     [
       { kind: "basic", username: "x-access-token" },
@@ -37,7 +37,7 @@ describe("a bound place", () => {
     [{ kind: "query", name: "apikey" }, [], `/user?x=%20y&apikey=${encodeURIComponent(canary)}`],
   ];
   it.each(ways)("gets the value as %j, with or without a placeholder", async (as, credential, path) => {
-    const bound = binding(place(as));
+    const bound = binding(destination(as));
     const { prepare } = setUp([bound]);
     const sent = tokenOf(bound);
     const offers = [
@@ -60,7 +60,7 @@ describe("a bound place", () => {
   });
 
   it("takes the placeholder out of the query only where the value goes there", async () => {
-    const bound = binding(place({ kind: "query", name: "key" }));
+    const bound = binding(destination({ kind: "query", name: "key" }));
     const { prepare } = setUp([bound]);
     const path = `/v1?a=1&key=${tokenOf(bound)}&b=%41`;
     expect(injected(await prepare({ path })).path).toBe(`/v1?a=1&key=${encodeURIComponent(canary)}&b=%41`);
@@ -94,7 +94,7 @@ describe("a bound place", () => {
   });
 
   it("is one of scheme, host, port, method and path", async () => {
-    const narrow = binding(place({ kind: "bearer" }, { methods: ["GET"], paths: ["/repos/**"] }));
+    const narrow = binding(destination({ kind: "bearer" }, { methods: ["GET"], paths: ["/repos/**"] }));
     const { prepare, injection } = setUp([narrow]);
     const path = "/repos/a/b";
     expect(await prepare({ path })).toMatchObject({ outcome: "inject" });
@@ -122,22 +122,25 @@ describe("a bound place", () => {
   });
 
   it("may be plain http where the binding says so", async () => {
-    const { prepare } = setUp([binding(place({ kind: "bearer" }, { scheme: "http", port: 80 }))]);
+    const { prepare } = setUp([binding(destination({ kind: "bearer" }, { scheme: "http", port: 80 }))]);
     expect(await prepare({ scheme: "http", port: 80 })).toMatchObject({ outcome: "inject" });
     expect(await prepare({ scheme: "https", port: 80 })).toMatchObject({ outcome: "pass" });
   });
 
   it("is the most exact one, or the one whose placeholder is sent", async () => {
-    const wide = binding(place({ kind: "bearer" }, { host: { name: "example.org", isWildcard: true } }), {
-      name: "wide",
-      secret: "wide",
-    });
+    const wide = binding(
+      destination({ kind: "bearer" }, { host: { name: "example.org", isWildcard: true } }),
+      {
+        name: "wide",
+        secret: "wide",
+      },
+    );
     const { prepare } = setUp([wide, bearer]);
     expect(await prepare()).toMatchObject({ secret: "github-token" });
     expect(await prepare({ host: "cdn.example.org" })).toMatchObject({ secret: "wide" });
     const headers = ["Authorization", `Bearer ${tokenOf(wide)}`];
     expect(await prepare({ headers })).toMatchObject({ outcome: "inject", secret: "wide" });
-    const two = setUp([bearer, binding(place({ kind: "bearer" }), { name: "other", secret: "other" })]);
+    const two = setUp([bearer, binding(destination({ kind: "bearer" }), { name: "other", secret: "other" })]);
     expect(await two.prepare()).toMatchObject({ reason: "secret_unusable" });
     expect(await two.prepare({ headers: ["Authorization", `token ${token}`] })).toMatchObject({
       secret: "github-token",
@@ -175,7 +178,7 @@ describe("a request that is refused", () => {
       ["x-api-key", token, "x_api_key", token],
     ])
       expect(await prepare({ headers })).toMatchObject({ reason: "foreign_credential" });
-    const bound = binding(place({ kind: "query", name: "key" }));
+    const bound = binding(destination({ kind: "query", name: "key" }));
     const own = tokenOf(bound, box);
     expect(await setUp([bound]).prepare({ path: `/x?key=${own}&key=${own}` })).toMatchObject({
       reason: "foreign_credential",
@@ -303,7 +306,7 @@ describe("a box", () => {
 
   it("finds placeholders in its variables, the same after a restart and others in a fork", () => {
     const env = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
-    const aws = binding(place({ kind: "aws" }), { name: "cloud", env, prefix: "" });
+    const aws = binding(destination({ kind: "aws" }), { name: "cloud", env, prefix: "" });
     const held = binding([], { name: "held", use: { kind: "env", variable: "X" }, env: [] });
     const { injection } = setUp([]);
     const variables = injection.placeholders(box, [bearer, aws, held]);

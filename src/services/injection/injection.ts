@@ -12,7 +12,7 @@ import type { GateBox } from "../../ports/gate.ts";
 import type { Injection, OutgoingRequest, Prepared, InjectionListener } from "../../ports/injection.ts";
 import { BindingTable, type BoxBindings } from "./binding-table.ts";
 import type { BodyEncoding } from "./body-decoder.ts";
-import { placesAt } from "./bound-place.ts";
+import { destinationsAt } from "./bound-destination.ts";
 import { putValue } from "./injected-request.ts";
 import { placeholderVariables } from "./placeholder.ts";
 import { PlaceholderScan } from "./placeholder-scan.ts";
@@ -50,7 +50,7 @@ export class GateInjection implements Injection {
 
   manages(box: GateBox, host: string, port: number): boolean {
     const bindings = this.#table.find(box);
-    return bindings !== undefined && placesAt(bindings.places, host, port).length > 0;
+    return bindings !== undefined && destinationsAt(bindings.destinations, host, port).length > 0;
   }
 
   placeholders(box: GateBox, bindings: readonly SecretBinding[]): Readonly<Record<string, string>> {
@@ -68,7 +68,7 @@ export class GateInjection implements Injection {
         ? { outcome: "pass", body }
         : this.#inject(box, request, decision, body, signal);
     } catch (error) {
-      return this.#failed(box, bindings.places[0]!.binding.secret, error);
+      return this.#failed(box, bindings.destinations[0]!.binding.secret, error);
     }
   }
 
@@ -79,9 +79,10 @@ export class GateInjection implements Injection {
     body: Transform | undefined,
     signal: AbortSignal,
   ): Promise<Prepared> {
-    const { binding, place } = wanted.bound;
+    const { binding, destination } = wanted.bound;
     try {
-      if (!(await this.#listener.authorise(box, binding, place, signal))) return notGranted(binding, box);
+      if (!(await this.#listener.authorise(box, binding, destination, signal)))
+        return notGranted(binding, box);
       const value = await this.#listener.reveal(binding.secret);
       const all = await this.#listener.revealAll(binding.secret);
       return putValue(request, wanted, [value, ...all], body);

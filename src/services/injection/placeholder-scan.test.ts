@@ -5,11 +5,11 @@ import { describe, expect, it } from "vitest";
 import { isAgentBoxError } from "../../base/errors.ts";
 import { BindingTable } from "./binding-table.ts";
 import type { BodyEncoding } from "./body-decoder.ts";
-import { binding, box, place, tokenOf } from "./injection.fixture.ts";
+import { binding, box, destination, tokenOf } from "./injection.fixture.ts";
 import { PlaceholderScan } from "./placeholder-scan.ts";
 
-const bearer = binding(place({ kind: "bearer" }));
-const aws = binding(place({ kind: "aws" }), { name: "cloud" });
+const bearer = binding(destination({ kind: "bearer" }));
+const aws = binding(destination({ kind: "aws" }), { name: "cloud" });
 const token = tokenOf(bearer);
 const table = new BindingTable();
 table.set(box, [bearer, aws]);
@@ -61,7 +61,7 @@ describe("a request's body", () => {
       expect(await scan([Buffer.from(Buffer.from(`${pad}${token}!`).toString("base64url"))])).toMatchObject({
         isRefused: true,
       });
-    const id = table.find(box)!.places.find(({ binding: { name } }) => name === "cloud")!.placeholder;
+    const id = table.find(box)!.destinations.find(({ binding: { name } }) => name === "cloud")!.placeholder;
     expect((await scan([Buffer.from(id.accessKeyId!)])).isRefused).toBe(true);
     expect((await scan([Buffer.from(id.token)])).isRefused).toBe(true);
   });

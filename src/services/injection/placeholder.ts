@@ -18,7 +18,7 @@ export interface Placeholder {
 const base32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 export const isAws = ({ use }: SecretBinding): boolean =>
-  use.kind === "inject" && use.places.some(({ as }) => as.kind === "aws");
+  use.kind === "inject" && use.destinations.some(({ as }) => as.kind === "aws");
 
 export function placeholderOf({ incarnation }: GateBox, binding: SecretBinding): Placeholder {
   const digest = createHash("sha256").update(`${incarnation}\0${binding.name}`).digest();

@@ -7,14 +7,20 @@ import type { OutgoingRequest } from "../../ports/injection.ts";
 import { type CheckedAwsRequest, checkAwsRequest } from "./aws-request.ts";
 import type { BoxBindings } from "./binding-table.ts";
 import { type BodyEncoding, bodyEncoding } from "./body-decoder.ts";
-import { type BoundPlace, choosePlace, isUnclear, placesAt, placesFor } from "./bound-place.ts";
+import {
+  type BoundDestination,
+  chooseDestination,
+  isUnclear,
+  destinationsAt,
+  destinationsFor,
+} from "./bound-destination.ts";
 import { type Refusal, misplaced, misplacedIn, unusable } from "./refusal.ts";
 import { type SentCredentials, markInHead, readCredentials } from "./sent-credentials.ts";
 
 /** A request to a bound place, with the placeholders it brought. */
 export interface Wanted {
   readonly outcome: "inject";
-  readonly bound: BoundPlace;
+  readonly bound: BoundDestination;
   readonly sent: SentCredentials;
   readonly aws: CheckedAwsRequest | undefined;
   readonly encoding: BodyEncoding;
@@ -26,11 +32,11 @@ export type RequestDecision =
   | { readonly outcome: "pass"; readonly encoding: BodyEncoding };
 
 export function decideRequest(
-  { places, marks }: BoxBindings,
+  { destinations, marks }: BoxBindings,
   request: OutgoingRequest,
   nowMs: number,
 ): RequestDecision {
-  const managed = placesAt(places, request.host, request.port);
+  const managed = destinationsAt(destinations, request.host, request.port);
   if (managed.length === 0) {
     // What cannot be read is still looked at as it is.
     return (
@@ -40,12 +46,12 @@ export function decideRequest(
       }
     );
   }
-  const sent = readCredentials({ all: places, managed, marks }, request);
+  const sent = readCredentials({ all: destinations, managed, marks }, request);
   if ("outcome" in sent) return sent;
-  const candidates = placesFor(managed, request);
+  const candidates = destinationsFor(managed, request);
   // SECURITY: whether the secret is for such a path nobody can say, and without it nothing is sent in silence.
   if (candidates.length === 0 && isUnclear(managed, request)) return twoReadings(managed[0]!);
-  const bound = boundPlace(candidates, sent);
+  const bound = boundDestination(candidates, sent);
   if (bound !== undefined && "outcome" in bound) return bound;
   const encoding = request.hasBody ? bodyEncoding(request.headers, awsFramings(bound)) : "identity";
   if (encoding === undefined)
@@ -60,14 +66,14 @@ export function decideRequest(
 }
 
 /** S3's own framing, whose pieces are looked at as they come. */
-const awsFramings = (bound: BoundPlace | undefined): string[] =>
-  bound?.place.as.kind === "aws" ? ["aws-chunked"] : [];
+const awsFramings = (bound: BoundDestination | undefined): string[] =>
+  bound?.destination.as.kind === "aws" ? ["aws-chunked"] : [];
 
 /** A placeholder says which binding is meant, where more than one is bound here. */
-function boundPlace(
-  candidates: readonly BoundPlace[],
+function boundDestination(
+  candidates: readonly BoundDestination[],
   { owners }: SentCredentials,
-): BoundPlace | Refusal | undefined {
+): BoundDestination | Refusal | undefined {
   const [owner, ...others] = owners;
   if (others.length > 0)
     return misplaced(
@@ -82,7 +88,7 @@ function boundPlace(
       `The request has the placeholder of the secret ${owner.secret}, which is not bound to this place.`,
       `Send it only to the host, port, methods and paths under [secrets.${owner.name}].`,
     );
-  const chosen = choosePlace(meant);
+  const chosen = chooseDestination(meant);
   if (chosen !== "ambiguous") return chosen;
   const names = [...new Set(meant.map(({ binding }) => binding.name))];
   return unusable(
@@ -92,7 +98,7 @@ function boundPlace(
   );
 }
 
-const twoReadings = ({ binding: { secret } }: BoundPlace): Refusal =>
+const twoReadings = ({ binding: { secret } }: BoundDestination): Refusal =>
   misplaced(
     secret,
     `The path can be read in two ways, so nobody can say whether the secret ${secret} is for it.`,
@@ -100,14 +106,14 @@ const twoReadings = ({ binding: { secret } }: BoundPlace): Refusal =>
   );
 
 function decideBound(
-  bound: BoundPlace,
+  bound: BoundDestination,
   sent: SentCredentials,
   request: OutgoingRequest,
   { encoding, nowMs }: { encoding: BodyEncoding; nowMs: number },
 ): RequestDecision {
-  const { binding, place } = bound;
+  const { binding, destination } = bound;
   const overrides = overridesOf(request.headers, request.path);
-  const isLimited = place.methods.length + place.paths.length > 0;
+  const isLimited = destination.methods.length + destination.paths.length > 0;
   // SECURITY: with one of these a secret that is bound to GET would be used for a DELETE.
   const override = isLimited ? (overrides.method ?? overrides.path) : undefined;
   if (override !== undefined)
@@ -117,9 +123,9 @@ function decideBound(
       "Send the method and the path themselves.",
     );
   const [parameter] = sent.parameters;
-  if (parameter !== undefined && !(place.as.kind === "query" && place.as.name === parameter.name))
+  if (parameter !== undefined && !(destination.as.kind === "query" && destination.as.name === parameter.name))
     return misplacedIn("in the query", binding.secret);
-  if (place.as.kind !== "aws") return { outcome: "inject", bound, sent, aws: undefined, encoding };
+  if (destination.as.kind !== "aws") return { outcome: "inject", bound, sent, aws: undefined, encoding };
   const aws = checkAwsRequest(request, sent.aws, binding.secret, nowMs);
   return "outcome" in aws ? aws : { outcome: "inject", bound, sent, aws, encoding };
 }

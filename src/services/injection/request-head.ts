@@ -1,5 +1,5 @@
 /** The head of a request with the value in it: once, in the place that the binding names, and nothing else changed. */
-import type { SecretPlace } from "../../contract/secret/binding.ts";
+import type { SecretDestination } from "../../contract/secret/binding.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import type { SentCredentials } from "./sent-credentials.ts";
 import { withParameter } from "./request-query.ts";
@@ -20,7 +20,7 @@ export function withoutCredentials({ headers }: OutgoingRequest, sent: SentCrede
 export function injectedHead(
   request: OutgoingRequest,
   sent: SentCredentials,
-  as: Exclude<SecretPlace["as"], { kind: "aws" }>,
+  as: Exclude<SecretDestination["as"], { kind: "aws" }>,
   value: string,
 ): InjectedHead {
   const rest = withoutCredentials(request, sent);
@@ -35,7 +35,7 @@ export function injectedHead(
   return { headers, path };
 }
 
-function credentialHeader(as: Exclude<SecretPlace["as"], { kind: "aws" }>, value: string): string[] {
+function credentialHeader(as: Exclude<SecretDestination["as"], { kind: "aws" }>, value: string): string[] {
   if (as.kind === "query") return [];
   if (as.kind === "header") return [as.name, `${as.prefix}${value}`];
   const basic = (username: string): string => Buffer.from(`${username}:${value}`).toString("base64");

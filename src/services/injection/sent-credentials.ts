@@ -5,7 +5,7 @@
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import { type AwsAuthorization, parseAwsAuthorization } from "./aws-authorization.ts";
-import type { BoundPlace } from "./bound-place.ts";
+import type { BoundDestination } from "./bound-destination.ts";
 import { isCredentialHeader, isCredentialParameter, sameName, sameParameter } from "./credential-names.ts";
 import type { Marks } from "./marks.ts";
 import { isAws } from "./placeholder.ts";
@@ -23,8 +23,8 @@ export interface SentCredentials {
 }
 
 interface Reading {
-  readonly all: readonly BoundPlace[];
-  readonly managed: readonly BoundPlace[];
+  readonly all: readonly BoundDestination[];
+  readonly managed: readonly BoundDestination[];
   readonly marks: Marks;
 }
 
@@ -59,7 +59,7 @@ function readHeaders(
 ): Pick<SentCredentials, "headers" | "aws"> | Refusal {
   const secret = managed[0]?.binding.secret;
   const ownNames = new Set(
-    managed.flatMap(({ place: { as } }) => (as.kind === "header" ? [sameName(as.name)] : [])),
+    managed.flatMap(({ destination: { as } }) => (as.kind === "header" ? [sameName(as.name)] : [])),
   );
   const taken = new Map<string, number>();
   let aws: AwsAuthorization | undefined;
@@ -88,7 +88,7 @@ function readHeaders(
 }
 
 /** Whose placeholder a credential is: alone, behind a scheme, or as either half of basic authentication. */
-function ownerOf(all: readonly BoundPlace[], value: string): SecretBinding | undefined {
+function ownerOf(all: readonly BoundDestination[], value: string): SecretBinding | undefined {
   const keyId = parseAwsAuthorization(value)?.accessKeyId;
   const [, scheme, rest = value] = /^([A-Za-z][A-Za-z0-9-]*) +(.*)$/.exec(value) ?? [];
   const tokens = scheme?.toLowerCase() === "basic" ? basicHalves(rest) : [rest];
@@ -111,14 +111,14 @@ function readParameters(
   { pieces = [] }: SplitPath,
   owners: Set<SecretBinding>,
 ): QueryPiece[] | Refusal {
-  const ownNames = managed.flatMap(({ place: { as } }) => (as.kind === "query" ? [as.name] : []));
+  const ownNames = managed.flatMap(({ destination: { as } }) => (as.kind === "query" ? [as.name] : []));
   const taken: QueryPiece[] = [];
   for (const piece of pieces) {
     const credential = namesIn(piece)
       .map(sameParameter)
       .find((name) => isCredentialParameter(name) || ownNames.some((own) => sameParameter(own) === name));
     const owner = all.find(
-      ({ place: { as }, placeholder }) =>
+      ({ destination: { as }, placeholder }) =>
         as.kind === "query" && as.name === piece.name && placeholder.token === piece.value,
     )?.binding;
     if (credential !== undefined && owner !== undefined && ownNames.includes(piece.name)) {

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { waitFor } from "../../base/wait-for.ts";
-import type { SecretPlace } from "../../contract/secret/binding.ts";
+import type { SecretDestination } from "../../contract/secret/binding.ts";
 import { silentLogger } from "../../host/logger.ts";
 import {
   type TestServer,
@@ -20,13 +20,13 @@ import {
   startTls,
 } from "../gate/fixtures/gate.fixture.ts";
 import { openInjection } from "./index.ts";
-import { binding, canary, place, secretValue, tokenOf } from "./injection.fixture.ts";
+import { binding, canary, destination, secretValue, tokenOf } from "./injection.fixture.ts";
 
 const name = "api.example.org";
 const other = "other.example.org";
 const amber = { name: "amber", incarnation: "i1" };
 const mask = "*".repeat(canary.length);
-const token = tokenOf(binding(place({ kind: "bearer" })), amber);
+const token = tokenOf(binding(destination({ kind: "bearer" })), amber);
 
 const tell: RequestListener = (request, response) => {
   const chunks: Buffer[] = [];
@@ -39,7 +39,7 @@ const tell: RequestListener = (request, response) => {
 
 async function ground(
   handle: RequestListener = tell,
-  as: SecretPlace["as"] = { kind: "bearer" },
+  as: SecretDestination["as"] = { kind: "bearer" },
   serve: (handle: RequestListener) => Promise<TestServer> = (listener) => httpsServer(name, listener),
 ) {
   const seen: IncomingMessage[] = [];
@@ -56,7 +56,7 @@ async function ground(
       revealAll: async () => [secretValue(canary)],
     },
   });
-  injection.setBox(amber, [binding(place(as, { port: server.port }))]);
+  injection.setBox(amber, [binding(destination(as, { port: server.port }))]);
   const fixture = await openGateFixture({ injection });
   fixture.setPolicy(rule(name, server.port), rule(other, server.port, { inspect: true }));
   const dial = async (host = name) => await fixture.open({ via: "tcp", host, port: server.port });

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAgentBoxError } from "../../base/errors.ts";
 import { BindingTable } from "./binding-table.ts";
-import { binding, box, place, tokenOf } from "./injection.fixture.ts";
+import { binding, box, destination, tokenOf } from "./injection.fixture.ts";
 import { WebSocketScan } from "./websocket-scan.ts";
 
-const bearer = binding(place({ kind: "bearer" }));
+const bearer = binding(destination({ kind: "bearer" }));
 const token = tokenOf(bearer);
 const table = new BindingTable();
 table.set(box, [bearer]);

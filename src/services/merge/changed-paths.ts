@@ -1,5 +1,5 @@
 /** The paths in which two trees, an index and the files differ; every name byte for byte. */
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 
 export interface ChangedPath {
   readonly path: string;
@@ -27,25 +27,28 @@ const inView = ({ indexFile, top }: IndexView) => ({
 });
 
 export const changesBetween = async (
-  room: MergeRoom,
+  scratch: ScratchRepository,
   from: string,
   to: string,
-): Promise<readonly ChangedPath[]> => parseRaw(await room.ok(["diff-tree", "-r", ...raw, from, to]));
+): Promise<readonly ChangedPath[]> => parseRaw(await scratch.ok(["diff-tree", "-r", ...raw, from, to]));
 
 export async function stagedAgainst(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   view: IndexView,
   tree: string,
 ): Promise<readonly ChangedPath[]> {
   return parseRaw(
-    await room.ok(["diff-index", "--cached", ...raw, "--ignore-submodules=none", tree, "--"], inView(view)),
+    await scratch.ok(
+      ["diff-index", "--cached", ...raw, "--ignore-submodules=none", tree, "--"],
+      inView(view),
+    ),
   );
 }
 
 /** The index of the view is refreshed first, so it must be a copy. */
-export async function unstaged(room: MergeRoom, view: IndexView): Promise<readonly ChangedPath[]> {
-  await room.git(["update-index", "-q", "--refresh"], inView(view));
-  return parseRaw(await room.ok(["diff-files", ...raw, "--ignore-submodules=dirty"], inView(view)));
+export async function unstaged(scratch: ScratchRepository, view: IndexView): Promise<readonly ChangedPath[]> {
+  await scratch.git(["update-index", "-q", "--refresh"], inView(view));
+  return parseRaw(await scratch.ok(["diff-files", ...raw, "--ignore-submodules=dirty"], inView(view)));
 }
 
 function parseRaw(output: string): readonly ChangedPath[] {

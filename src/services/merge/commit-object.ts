@@ -2,7 +2,7 @@
  * Commits as objects, written byte for byte: authors, dates, encodings and messages stay what they were, nothing is
  * signed and no editor or template has a say.
  */
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 
 export interface CommitObject {
   readonly tree: string;
@@ -15,7 +15,7 @@ export interface CommitObject {
   readonly message: string;
 }
 
-export async function writeCommit(room: MergeRoom, commit: CommitObject): Promise<string> {
+export async function writeCommit(scratch: ScratchRepository, commit: CommitObject): Promise<string> {
   const lines = [
     `tree ${commit.tree}`,
     ...commit.parents.map((parent) => `parent ${parent}`),
@@ -24,14 +24,14 @@ export async function writeCommit(room: MergeRoom, commit: CommitObject): Promis
     ...(commit.encoding === undefined ? [] : [`encoding ${commit.encoding}`]),
   ];
   const text = `${lines.join("\n")}\n\n${commit.message}`;
-  const written = await room.ok(["hash-object", "-t", "commit", "-w", "--stdin"], {
+  const written = await scratch.ok(["hash-object", "-t", "commit", "-w", "--stdin"], {
     stdin: Buffer.from(text, "latin1"),
   });
   return written.trim();
 }
 
-export async function readCommitObject(room: MergeRoom, id: string): Promise<CommitObject> {
-  const text = await room.ok(["cat-file", "commit", id]);
+export async function readCommitObject(scratch: ScratchRepository, id: string): Promise<CommitObject> {
+  const text = await scratch.ok(["cat-file", "commit", id]);
   const end = text.indexOf("\n\n");
   const lines = text.slice(0, end).split("\n");
   // A line that begins with a space goes on with a signature, which would not fit the new commit.

@@ -2,7 +2,7 @@
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { MergeConflict } from "../../contract/review/merge.ts";
 import { asText } from "./failure.ts";
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 
 /** The first kind that fits is the one that is said: git may report a path several times. */
 const kinds: readonly (readonly [RegExp, string])[] = [
@@ -33,7 +33,10 @@ const maxSideBytes = 8_192;
 const maxReadBytes = 16 << 20;
 
 /** Reads `merge-tree -z --messages`: the tree, the stages of each path, an empty field, the messages. */
-export async function readConflicts(room: MergeRoom, output: string): Promise<readonly MergeConflict[]> {
+export async function readConflicts(
+  scratch: ScratchRepository,
+  output: string,
+): Promise<readonly MergeConflict[]> {
   const fields = output.split("\0");
   const end = fields.indexOf("", 1);
   const stages = fields.slice(1, end).map(parseStage);
@@ -42,7 +45,7 @@ export async function readConflicts(room: MergeRoom, output: string): Promise<re
   const conflicts: MergeConflict[] = [];
   for (const path of paths) {
     const side = (stage: Stage["stage"]) => stages.find((s) => s.path === path && s.stage === stage);
-    const [ours, theirs] = [await readSide(room, side("2")), await readSide(room, side("3"))];
+    const [ours, theirs] = [await readSide(scratch, side("2")), await readSide(scratch, side("3"))];
     conflicts.push({
       path: asText(path),
       what: what.get(path) ?? describeStages(side("2"), side("3")),
@@ -82,12 +85,12 @@ function describeStages(ours: Stage | undefined, theirs: Stage | undefined): str
   return "One side has changed it, the other has deleted it.";
 }
 
-async function readSide(room: MergeRoom, side: Stage | undefined): Promise<string | undefined> {
+async function readSide(scratch: ScratchRepository, side: Stage | undefined): Promise<string | undefined> {
   if (side === undefined) return undefined;
   if (side.mode === "160000") return `commit ${side.id}`;
-  const size = Number(await room.ok(["cat-file", "-s", side.id]));
+  const size = Number(await scratch.ok(["cat-file", "-s", side.id]));
   if (size > maxReadBytes) return undefined;
-  const bytes = (await room.ok(["cat-file", "blob", side.id])).slice(0, maxSideBytes);
+  const bytes = (await scratch.ok(["cat-file", "blob", side.id])).slice(0, maxSideBytes);
   if (bytes.includes("\0")) return undefined;
   return asText(bytes);
 }

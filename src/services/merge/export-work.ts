@@ -21,8 +21,8 @@ import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { ExportOptions, MergeRequest } from "../../ports/merge.ts";
 import { gitStepFailed, mergeFailed } from "./failure.ts";
 import { guardedGit, guardedGitOk } from "./guarded-git.ts";
-import type { DaemonPlace } from "./person.ts";
-import { MergeRoom } from "./room.ts";
+import type { DaemonUser } from "./person.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 import { requireObjectId } from "./target.ts";
 
 export type ExportedWork = Pick<MergeRequest, "reviewGitDir" | "base" | "commit" | "head">;
@@ -31,7 +31,7 @@ export async function exportWork(
   work: ExportedWork,
   format: "patch" | "bundle",
   file: string,
-  options: ExportOptions & Pick<DaemonPlace, "tempDir">,
+  options: ExportOptions & Pick<DaemonUser, "tempDir">,
 ): Promise<void> {
   await writeWhole(file, options.overwrite ?? false, async (handle) => {
     await (format === "patch"
@@ -62,12 +62,12 @@ async function writeBundle(
   work: ExportedWork,
   branch: string,
   fd: number,
-  { tempDir }: Pick<DaemonPlace, "tempDir">,
+  { tempDir }: Pick<DaemonUser, "tempDir">,
 ): Promise<void> {
   const { reviewGitDir } = work;
   const review = { gitDir: reviewGitDir, cwd: reviewGitDir };
   const isSha256 = (await guardedGitOk(["rev-parse", "--show-object-format"], review)).trim() === "sha256";
-  await using room = await MergeRoom.open({
+  await using scratch = await ScratchRepository.open({
     borrows: join(await realpath(reviewGitDir), "objects"),
     isSha256,
     person: { home: "/nonexistent" },
@@ -78,16 +78,16 @@ async function writeBundle(
     string,
     string,
   ];
-  const trees = await room.ok(["rev-parse", `${commit}^{tree}`, `${head}^{tree}`]);
+  const trees = await scratch.ok(["rev-parse", `${commit}^{tree}`, `${head}^{tree}`]);
   const [ofCommit, ofHead] = trees.split("\n");
-  const ref = join(room.gitDir, "refs/heads", branch);
+  const ref = join(scratch.gitDir, "refs/heads", branch);
   await mkdir(dirname(ref), { recursive: true });
   // The snapshot has a commit of its own only for what the agent has not committed.
   await writeFile(ref, `${ofCommit === ofHead ? head : commit}\n`);
   // A base without a past is nobody's but ours, so the bundle must bring it along.
-  const parents = (await room.ok(["rev-list", "--parents", "--max-count=1", base])).trim().split(" ");
+  const parents = (await scratch.ok(["rev-list", "--parents", "--max-count=1", base])).trim().split(" ");
   const known = parents.length > 1 ? [`^${base}`] : [];
-  const result = await room.git(["bundle", "create", "--quiet", "-", `refs/heads/${branch}`, ...known], {
+  const result = await scratch.git(["bundle", "create", "--quiet", "-", `refs/heads/${branch}`, ...known], {
     stdoutFd: fd,
   });
   if (result.code === 0) return;

@@ -14,21 +14,21 @@ import {
   unstaged,
 } from "./changed-paths.ts";
 import { mergeFailed } from "./failure.ts";
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 import type { HostRepository } from "../../host/git-repository.ts";
 
 /** Paths that are not as `from` has them and that `changes` would touch. */
 export async function findInTheWay(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   { gitDir, top }: HostRepository,
   from: string,
   changes: readonly ChangedPath[],
 ): Promise<readonly string[]> {
   if (top === undefined) return [];
-  const view = { indexFile: join(room.gitDir, "index-copy"), top };
-  await copyIndex(room, gitDir, "index-copy");
-  const staged = await stagedAgainst(room, view, from);
-  const touched = (await unstaged(room, view)).filter(({ oldMode }) => !isSubmodule(oldMode));
+  const view = { indexFile: join(scratch.gitDir, "index-copy"), top };
+  await copyIndex(scratch, gitDir, "index-copy");
+  const staged = await stagedAgainst(scratch, view, from);
+  const touched = (await unstaged(scratch, view)).filter(({ oldMode }) => !isSubmodule(oldMode));
   const mine = new Set([...staged, ...touched].map(({ path }) => path));
   const aboveMine = new Set([...mine].flatMap(parentsOf));
   const untracked = new UntrackedFiles(top, changes);
@@ -43,9 +43,9 @@ export async function findInTheWay(
   return found;
 }
 
-export async function copyIndex(room: MergeRoom, gitDir: string, name: string): Promise<void> {
+export async function copyIndex(scratch: ScratchRepository, gitDir: string, name: string): Promise<void> {
   const index = join(gitDir, "index");
-  if ((await room.copyIn(index, name)) || (await pathKind(index)) === undefined) return;
+  if ((await scratch.copyIn(index, name)) || (await pathKind(index)) === undefined) return;
   throw mergeFailed(`The index ${index} cannot be read.`, "Check who owns it.");
 }
 

@@ -11,16 +11,16 @@ import type { MergeOutcome, MergeRequest, Merges } from "../../ports/merge.ts";
 import { exportWork } from "./export-work.ts";
 import { land } from "./landing.ts";
 import { bringOver } from "./objects.ts";
-import type { DaemonPlace } from "./person.ts";
+import type { DaemonUser } from "./person.ts";
 import { planMerge } from "./plan-merge.ts";
 import { prepareWork } from "./prepare-work.ts";
 import { previewWork, readTip } from "./preview-work.ts";
 import { openTarget } from "./target.ts";
 import { undoMerge } from "./undo-merge.ts";
 import { takeBackUnfinished } from "./unfinished-step.ts";
-import { openRoomFor } from "./worktree-room.ts";
+import { openScratchFor } from "./worktree-scratch.ts";
 
-export interface MergesOptions extends DaemonPlace {
+export interface MergesOptions extends DaemonUser {
   readonly clock: Clock;
 }
 
@@ -36,13 +36,13 @@ export function openMerges(options: MergesOptions): Merges {
   const merge = (request: MergeRequest, isReal: boolean): Promise<MergeOutcome> =>
     inTurn(request.projectDir, async () => {
       const target = await openTarget(request.projectDir, options);
-      await using room = await openRoomFor(target, options);
-      await takeBackUnfinished(room, target);
-      const planned = await planMerge(room, target, request, options.clock.nowMs());
+      await using scratch = await openScratchFor(target, options);
+      await takeBackUnfinished(scratch, target);
+      const planned = await planMerge(scratch, target, request, options.clock.nowMs());
       if ("outcome" in planned) return planned;
       if (isReal) {
-        await bringOver(room, target, planned.step.move?.new ?? planned.step.to, target.head);
-        await land(room, target, planned.step);
+        await bringOver(scratch, target, planned.step.move?.new ?? planned.step.to, target.head);
+        await land(scratch, target, planned.step);
       }
       return planned.merged;
     });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathKind } from "../../host/files.ts";
 import { gitStepFailed, mergeFailed } from "./failure.ts";
 import { type BranchMove, moveBranch, moveReferences } from "./references.ts";
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 import { type MergeTarget, readBranch } from "./target.ts";
 import { dropNote, takeBack, writeNote } from "./unfinished-step.ts";
 import { type TreeStep, moveFiles } from "./worktree-step.ts";
@@ -17,7 +17,7 @@ export interface Step extends TreeStep {
   readonly reason: string;
 }
 
-export async function land(room: MergeRoom, target: MergeTarget, step: Step): Promise<void> {
+export async function land(scratch: ScratchRepository, target: MergeTarget, step: Step): Promise<void> {
   const { gitDir, top } = target.repository;
   const moves = step.move === undefined ? [] : [moveBranch(step.move)];
   if (top === undefined) return await moveReferences(target, step.reason, moves);
@@ -29,13 +29,13 @@ export async function land(room: MergeRoom, target: MergeTarget, step: Step): Pr
   }
   await moveReferences(target, step.reason, writeNote(target, step));
   try {
-    const result = await moveFiles(room, target, step);
+    const result = await moveFiles(scratch, target, step);
     if (result.code !== 0) throw gitStepFailed("read-tree", result);
     if ((await readBranch(target)) !== target.branch)
       throw mergeFailed("Another branch was checked out meanwhile; nothing was changed.", "Try again.");
     await moveReferences(target, step.reason, [...moves, ...dropNote(target)]);
   } catch (error) {
-    await takeBack(room, target, step);
+    await takeBack(scratch, target, step);
     await moveReferences(target, step.reason, dropNote(target));
     throw error;
   }

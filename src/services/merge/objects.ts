@@ -6,7 +6,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { gitStepFailed } from "./failure.ts";
 import { guardedGit, guardedGitOk } from "./guarded-git.ts";
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 import { type MergeTarget, requireObjectId } from "./target.ts";
 
 /** The same number as git's own for what it fetches. */
@@ -17,14 +17,14 @@ const unpackLimit = 100;
  * so that `.git` as a name, two entries of one name and every other malformed object is refused here once more.
  */
 export async function bringIn(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   reviewGitDir: string,
   work: { readonly base: string; readonly tips: readonly string[] },
 ): Promise<void> {
   const base = requireObjectId(work.base);
-  const hasBase = (await room.git(["cat-file", "-e", `${base}^{tree}`])).code === 0;
+  const hasBase = (await scratch.git(["cat-file", "-e", `${base}^{tree}`])).code === 0;
   const wanted = [...work.tips.map(requireObjectId), hasBase ? `^${base}` : base];
-  await using pack = await PackFile.create(room);
+  await using pack = await PackFile.create(scratch);
   const args = ["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"];
   const packed = await guardedGit(args, {
     gitDir: reviewGitDir,
@@ -33,19 +33,19 @@ export async function bringIn(
     stdoutFd: pack.fd,
   });
   if (packed.code !== 0) throw gitStepFailed("pack-objects", packed);
-  await room.ok(["index-pack", "--stdin", "--strict"], { stdinFd: await pack.reader() });
+  await scratch.ok(["index-pack", "--stdin", "--strict"], { stdinFd: await pack.reader() });
 }
 
 /** Puts into the person's store what `tip` needs and is not there yet. */
 export async function bringOver(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   { repository: { commonDir, gitDir }, person }: MergeTarget,
   tip: string,
   known: string | undefined,
 ): Promise<void> {
-  await using pack = await PackFile.create(room);
+  await using pack = await PackFile.create(scratch);
   const wanted = known === undefined ? [tip] : [tip, `^${known}`];
-  await room.ok(["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"], {
+  await scratch.ok(["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"], {
     stdin: `${wanted.join("\n")}\n`,
     stdoutFd: pack.fd,
   });
@@ -71,8 +71,8 @@ class PackFile implements AsyncDisposable {
     this.#written = written;
   }
 
-  static async create(room: MergeRoom): Promise<PackFile> {
-    const path = join(room.gitDir, "passing.pack");
+  static async create(scratch: ScratchRepository): Promise<PackFile> {
+    const path = join(scratch.gitDir, "passing.pack");
     const written = await open(path, "wx", 0o600);
     await rm(path, { force: true });
     return new PackFile(written);

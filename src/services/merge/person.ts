@@ -11,7 +11,7 @@ export interface Person {
 }
 
 /** Who and where the daemon is. */
-export interface DaemonPlace {
+export interface DaemonUser {
   readonly isRoot: boolean;
   readonly userHome: string;
   /** For what is thrown away again; the system's own place unless told. */
@@ -19,7 +19,7 @@ export interface DaemonPlace {
 }
 
 /** SECURITY: root writing into a directory of somebody else could be led through their links to any file. */
-export async function ownerOf(directory: string, daemon: DaemonPlace): Promise<Person> {
+export async function ownerOf(directory: string, daemon: DaemonUser): Promise<Person> {
   const { uid, gid } = await stat(directory);
   if (!daemon.isRoot || uid === 0) return { home: daemon.userHome };
   return { user: { uid, gid }, home: (await homeOf(uid)) ?? "/nonexistent" };

@@ -8,26 +8,26 @@ import { findInTheWay } from "./in-the-way.ts";
 import type { Step } from "./landing.ts";
 import { bringIn } from "./objects.ts";
 import { makeResult } from "./result.ts";
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 import { type MergeTarget, nothingId, requireBranch, requireJudged } from "./target.ts";
 import { type TreeStep, findRefusal } from "./worktree-step.ts";
 import { join } from "node:path";
 
 /** Which paths a filter of the person's would have changed on their way to the disk. It asks; it runs none. */
 async function findUnfiltered(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   { repository: { top }, settings: { filters } }: MergeTarget,
   tree: string,
   changes: readonly ChangedPath[],
 ): Promise<readonly string[]> {
   if (top === undefined || filters.size === 0) return [];
-  const env = { GIT_INDEX_FILE: join(room.gitDir, "index-attributes"), GIT_WORK_TREE: top };
-  await room.ok(["read-tree", tree], { env });
+  const env = { GIT_INDEX_FILE: join(scratch.gitDir, "index-attributes"), GIT_WORK_TREE: top };
+  await scratch.ok(["read-tree", tree], { env });
   const paths = changes.filter(({ newMode }) => isThere(newMode)).map(({ path }) => `${path}\0`);
   const args = ["check-attr", "--cached", "-z", "--stdin", "filter"];
-  const fields = (await room.ok(args, { env, cwd: top, stdin: Buffer.from(paths.join(""), "latin1") })).split(
-    "\0",
-  );
+  const fields = (
+    await scratch.ok(args, { env, cwd: top, stdin: Buffer.from(paths.join(""), "latin1") })
+  ).split("\0");
   const found: string[] = [];
   for (let i = 0; i + 2 < fields.length; i += 3)
     if (filters.has(fields[i + 2]!)) found.push(asText(fields[i]!));
@@ -42,7 +42,7 @@ export type Planned =
   | Exclude<MergeOutcome, { outcome: "merged" }>;
 
 export async function planMerge(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   target: MergeTarget,
   request: MergeRequest,
   nowMs: number,
@@ -52,16 +52,16 @@ export async function planMerge(
   const branch = mode === "patch" ? undefined : requireBranch(target);
   if (mode === "patch" && target.repository.top === undefined)
     throw mergeFailed("A bare repository has no files to change.", "Merge with the mode squash or commits.");
-  await bringIn(room, request.reviewGitDir, { base: request.base, tips: [request.commit, request.head] });
-  const result = await makeResult(room, target, request, nowMs);
+  await bringIn(scratch, request.reviewGitDir, { base: request.base, tips: [request.commit, request.head] });
+  const result = await makeResult(scratch, target, request, nowMs);
   if ("conflicts" in result) return { outcome: "conflict", conflicts: result.conflicts };
   const { before, tree, commit } = result;
   if (tree === before) return { outcome: "nothing" };
-  const changes = await changesBetween(room, before, tree);
-  await refuseUnwritable(room, target, tree, changes);
-  const obstacles = await findObstacles(room, target, { from: before, to: tree }, changes);
+  const changes = await changesBetween(scratch, before, tree);
+  await refuseUnwritable(scratch, target, tree, changes);
+  const obstacles = await findObstacles(scratch, target, { from: before, to: tree }, changes);
   if (obstacles.length > 0) return { outcome: "dirty", paths: obstacles };
-  const unfiltered = await findUnfiltered(room, target, tree, changes);
+  const unfiltered = await findUnfiltered(scratch, target, tree, changes);
   const old = target.head ?? nothingId(target);
   const move = branch === undefined ? {} : { move: { branch, old, new: commit! } };
   const moved = branch === undefined ? { before, after: tree } : { branch, before: old, after: commit! };
@@ -77,14 +77,14 @@ export async function planMerge(
 
 /** Paths of the person's own work that the step would have to change. */
 export async function findObstacles(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   target: MergeTarget,
   step: TreeStep,
   changes: readonly ChangedPath[],
 ): Promise<readonly string[]> {
-  const inTheWay = await findInTheWay(room, target.repository, step.from, changes);
+  const inTheWay = await findInTheWay(scratch, target.repository, step.from, changes);
   if (inTheWay.length > 0) return inTheWay.slice(0, maxPathsShown).map(asText);
-  const refused = await findRefusal(room, target, step);
+  const refused = await findRefusal(scratch, target, step);
   return refused === undefined ? [] : [asText(pathOfRefusal(refused))];
 }
 
@@ -100,7 +100,7 @@ function pathOfRefusal(result: RunResult): string {
 
 /** Paths that this disk cannot hold, or cannot tell from others. */
 async function refuseUnwritable(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   { repository: { top }, settings }: MergeTarget,
   tree: string,
   changes: readonly ChangedPath[],
@@ -118,7 +118,7 @@ async function refuseUnwritable(
     );
   }
   if (!settings.ignoresCase) return;
-  const all = (await room.ok(["ls-tree", "-r", "-z", "--name-only", tree])).split("\0");
+  const all = (await scratch.ok(["ls-tree", "-r", "-z", "--name-only", tree])).split("\0");
   const [twin] = caseCollisions(
     all.filter((path) => path !== ""),
     written,

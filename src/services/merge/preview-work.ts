@@ -8,17 +8,17 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { MergePreview, MergeRequest, MergeTip } from "../../ports/merge.ts";
 import { guardedGit } from "./guarded-git.ts";
 import { bringIn } from "./objects.ts";
-import type { DaemonPlace } from "./person.ts";
+import type { DaemonUser } from "./person.ts";
 import { tipsOf } from "./prepare-work.ts";
 import { makeResult } from "./result.ts";
 import { readTarget, referenceOptions, requireObjectId } from "./target.ts";
-import { openRoomFor } from "./worktree-room.ts";
+import { openScratchFor } from "./worktree-scratch.ts";
 
 /** Undefined where there is no repository that could be merged into. */
 export async function readTip(
   projectDir: string,
   onto: string | undefined,
-  daemon: DaemonPlace,
+  daemon: DaemonUser,
 ): Promise<MergeTip | undefined> {
   const target = await readTarget(projectDir, daemon).catch(() => undefined);
   if (target === undefined) return undefined;
@@ -34,28 +34,28 @@ export async function readTip(
 export async function previewWork(
   request: MergeRequest,
   onto: string | undefined,
-  options: DaemonPlace & { readonly clock: Clock },
+  options: DaemonUser & { readonly clock: Clock },
 ): Promise<MergePreview | undefined> {
   const found = await readTarget(request.projectDir, options);
   const target = { ...found, head: onto === undefined ? found.head : requireObjectId(onto) };
-  const room = await openRoomFor(target, options);
+  const scratch = await openScratchFor(target, options);
   let isKept = false;
   try {
-    await room.copyIn(join(target.repository.commonDir, "shallow"), "shallow");
-    const tips = await tipsOf(room, request, onto);
-    await bringIn(room, request.reviewGitDir, { base: request.base, tips });
-    const result = await makeResult(room, target, request, options.clock.nowMs());
+    await scratch.copyIn(join(target.repository.commonDir, "shallow"), "shallow");
+    const tips = await tipsOf(scratch, request, onto);
+    await bringIn(scratch, request.reviewGitDir, { base: request.base, tips });
+    const result = await makeResult(scratch, target, request, options.clock.nowMs());
     if ("conflicts" in result || result.tree === result.before) return undefined;
     isKept = true;
     const { user } = target.person;
     return {
-      place: { gitDir: room.gitDir, ...omitUndefined({ user }) },
+      source: { gitDir: scratch.gitDir, ...omitUndefined({ user }) },
       before: result.before,
       after: result.tree,
       commits: result.made,
-      [Symbol.asyncDispose]: () => room[Symbol.asyncDispose](),
+      [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
     };
   } finally {
-    if (!isKept) await room[Symbol.asyncDispose]();
+    if (!isKept) await scratch[Symbol.asyncDispose]();
   }
 }

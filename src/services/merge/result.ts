@@ -14,7 +14,7 @@ import {
   writeCommit,
 } from "./commit-object.ts";
 import { asText, mergeFailed } from "./failure.ts";
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 import { formatIdentity } from "./settings.ts";
 import { type MergeTarget, requireObjectId } from "./target.ts";
 import { type ThreeTrees, mergeTrees } from "./three-way.ts";
@@ -32,24 +32,24 @@ export type MergeResult =
 const maxCommits = 5_000;
 
 export async function makeResult(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   target: MergeTarget,
   request: MergeRequest,
   nowMs: number,
 ): Promise<MergeResult> {
-  const before = await treeOf(room, target.head);
-  const [base, theirs] = [await treeOf(room, request.base), await treeOf(room, request.commit)];
-  const merged = await merge(room, target, { base, ours: before, theirs });
+  const before = await treeOf(scratch, target.head);
+  const [base, theirs] = [await treeOf(scratch, request.base), await treeOf(scratch, request.commit)];
+  const merged = await merge(scratch, target, { base, ours: before, theirs });
   if ("conflicts" in merged) return merged;
   const { tree } = merged;
   if (request.mode === "patch" || tree === before) return { before, tree, commit: undefined, made: [] };
   const replayed =
-    request.mode === "commits" ? await replay(room, target, request, nowMs) : start(target, before);
+    request.mode === "commits" ? await replay(scratch, target, request, nowMs) : start(target, before);
   if ("conflicts" in replayed) return replayed;
   // Of what was never committed, or belongs to no single commit, one more is made.
   if (replayed.tree === tree) return { before, tree, commit: replayed.commit, made: replayed.made };
   const author = request.author === undefined ? target.settings.identity : parseAuthor(request.author);
-  const commit = await writeCommit(room, {
+  const commit = await writeCommit(scratch, {
     tree,
     parents: replayed.commit === undefined ? [] : [replayed.commit],
     author: signed(author, nowMs),
@@ -71,25 +71,25 @@ const start = ({ head }: MergeTarget, tree: string): Replayed => ({ commit: head
 
 /** A merge the agent made lands as one commit: its difference to the line of work it was made on. */
 async function replay(
-  room: MergeRoom,
+  scratch: ScratchRepository,
   target: MergeTarget,
   request: MergeRequest,
   nowMs: number,
 ): Promise<Replayed | { readonly conflicts: readonly MergeConflict[] }> {
   const range = ["--end-of-options", requireObjectId(request.head), `^${requireObjectId(request.base)}`];
   const args = ["rev-list", "--reverse", "--topo-order", "--first-parent", ...range];
-  const ids = (await room.ok(args)).split("\n").filter((line) => line !== "");
+  const ids = (await scratch.ok(args)).split("\n").filter((line) => line !== "");
   if (ids.length > maxCommits) {
     throw mergeFailed(`The agent has made ${ids.length} commits.`, "Merge with the mode squash.");
   }
-  let current = start(target, await treeOf(room, target.head));
+  let current = start(target, await treeOf(scratch, target.head));
   for (const id of ids) {
-    const original = await readCommitObject(room, id);
-    const base = await treeOf(room, original.parents[0]);
-    const merged = await merge(room, target, { base, ours: current.tree, theirs: original.tree });
+    const original = await readCommitObject(scratch, id);
+    const base = await treeOf(scratch, original.parents[0]);
+    const merged = await merge(scratch, target, { base, ours: current.tree, theirs: original.tree });
     if ("conflicts" in merged) return merged;
     if (merged.tree === current.tree) continue;
-    const commit = await writeCommit(room, {
+    const commit = await writeCommit(scratch, {
       ...original,
       tree: merged.tree,
       parents: current.commit === undefined ? [] : [current.commit],
@@ -109,16 +109,16 @@ const madeOf = ({ author, message, encoding }: CommitObject, id: string, from: s
   encoding,
 });
 
-function merge(room: MergeRoom, { repository: { top } }: MergeTarget, trees: ThreeTrees) {
-  return mergeTrees(room, trees, top === undefined ? {} : { GIT_WORK_TREE: top });
+function merge(scratch: ScratchRepository, { repository: { top } }: MergeTarget, trees: ThreeTrees) {
+  return mergeTrees(scratch, trees, top === undefined ? {} : { GIT_WORK_TREE: top });
 }
 
 /** The tree of a commit, or the empty one where there is no commit. */
-export async function treeOf(room: MergeRoom, commit: string | undefined): Promise<string> {
+export async function treeOf(scratch: ScratchRepository, commit: string | undefined): Promise<string> {
   if (commit === undefined)
-    return (await room.ok(["hash-object", "-w", "-t", "tree", "--stdin"], { stdin: "" })).trim();
+    return (await scratch.ok(["hash-object", "-w", "-t", "tree", "--stdin"], { stdin: "" })).trim();
   const args = ["rev-parse", "--verify", "--end-of-options", `${requireObjectId(commit)}^{tree}`];
-  return (await room.ok(args)).trim();
+  return (await scratch.ok(args)).trim();
 }
 
 function parseAuthor(author: string): string {

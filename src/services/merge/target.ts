@@ -8,7 +8,7 @@ import { pathKind } from "../../host/files.ts";
 import { type HostRepository, findRepository } from "../../host/git-repository.ts";
 import { mergeFailed } from "./failure.ts";
 import { type GuardedGitOptions, guardedGit } from "./guarded-git.ts";
-import { type DaemonPlace, type Person, ownerOf } from "./person.ts";
+import { type DaemonUser, type Person, ownerOf } from "./person.ts";
 import { type PersonSettings, readPersonSettings } from "./settings.ts";
 
 export interface MergeTarget {
@@ -32,7 +32,7 @@ const unfinished: Readonly<Record<string, string>> = {
   sequencer: "a series of cherry-picks",
 };
 
-export async function openTarget(projectDir: string, daemon: DaemonPlace): Promise<MergeTarget> {
+export async function openTarget(projectDir: string, daemon: DaemonUser): Promise<MergeTarget> {
   const target = await readTarget(projectDir, daemon);
   for (const [name, what] of Object.entries(unfinished)) {
     if ((await pathKind(join(target.repository.gitDir, name))) === undefined) continue;
@@ -45,7 +45,7 @@ export async function openTarget(projectDir: string, daemon: DaemonPlace): Promi
 }
 
 /** The same for what changes nothing there, whatever the repository is in the middle of. */
-export async function readTarget(projectDir: string, daemon: DaemonPlace): Promise<MergeTarget> {
+export async function readTarget(projectDir: string, daemon: DaemonUser): Promise<MergeTarget> {
   const repository = await findRepository(projectDir);
   if (repository === undefined) {
     throw mergeFailed(

@@ -3,23 +3,23 @@ import type { MergeRecord } from "../../contract/review/merge.ts";
 import { changesBetween } from "./changed-paths.ts";
 import { cannotUndo } from "./failure.ts";
 import { land } from "./landing.ts";
-import type { DaemonPlace } from "./person.ts";
+import type { DaemonUser } from "./person.ts";
 import { findObstacles } from "./plan-merge.ts";
 import { treeOf } from "./result.ts";
 import { type MergeTarget, nothingId, openTarget, requireObjectId } from "./target.ts";
 import { takeBackUnfinished } from "./unfinished-step.ts";
-import { openRoomFor } from "./worktree-room.ts";
+import { openScratchFor } from "./worktree-scratch.ts";
 
-export async function undoMerge(record: MergeRecord, daemon: DaemonPlace): Promise<void> {
+export async function undoMerge(record: MergeRecord, daemon: DaemonUser): Promise<void> {
   const [before, after] = [requireObjectId(record.before), requireObjectId(record.after)];
   const target = await openTarget(record.projectDir, daemon);
-  await using room = await openRoomFor(target, daemon);
-  await takeBackUnfinished(room, target);
+  await using scratch = await openScratchFor(target, daemon);
+  await takeBackUnfinished(scratch, target);
   const isFirst = before === nothingId(target);
   if (record.branch !== undefined) requireUnmoved(target, record.branch, after);
-  const [from, to] = [await treeOf(room, after), await treeOf(room, isFirst ? undefined : before)];
-  const changes = await changesBetween(room, from, to);
-  const paths = await findObstacles(room, target, { from, to }, changes);
+  const [from, to] = [await treeOf(scratch, after), await treeOf(scratch, isFirst ? undefined : before)];
+  const changes = await changesBetween(scratch, from, to);
+  const paths = await findObstacles(scratch, target, { from, to }, changes);
   if (paths.length > 0) {
     throw cannotUndo(
       `${paths.length === 1 ? "A file was" : `${paths.length} files were`} changed since the merge.`,
@@ -29,7 +29,7 @@ export async function undoMerge(record: MergeRecord, daemon: DaemonPlace): Promi
   }
   const move =
     record.branch === undefined ? {} : { move: { branch: record.branch, old: after, new: before } };
-  await land(room, target, { from, to, ...move, reason: "agentbox: merge undone" });
+  await land(scratch, target, { from, to, ...move, reason: "agentbox: merge undone" });
 }
 
 function requireUnmoved(target: MergeTarget, branch: string, after: string): void {

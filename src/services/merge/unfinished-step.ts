@@ -9,7 +9,7 @@ import { changesBetween, isThere, stagedAgainst, unstaged } from "./changed-path
 import { gitStepFailed } from "./failure.ts";
 import { copyIndex } from "./in-the-way.ts";
 import { dropReference, moveReferences, readReference, setReference } from "./references.ts";
-import type { MergeRoom } from "./room.ts";
+import type { ScratchRepository } from "./scratch-repository.ts";
 import { type MergeTarget, nothingId } from "./target.ts";
 import { type TreeStep, moveFiles, refreshIndex, withIndex } from "./worktree-step.ts";
 
@@ -30,13 +30,13 @@ export const dropNote = ({ head }: MergeTarget): readonly string[] =>
   [notes.from, notes.to, ...(head === undefined ? [] : [notes.head])].map(dropReference);
 
 /** For a step that a process before this one began. */
-export async function takeBackUnfinished(room: MergeRoom, target: MergeTarget): Promise<void> {
+export async function takeBackUnfinished(scratch: ScratchRepository, target: MergeTarget): Promise<void> {
   if (target.repository.top === undefined) return;
   const read = (name: string) => readReference(target, name);
   const [from, to, head] = await Promise.all([read(notes.from), read(notes.to), read(notes.head)]);
   // With another commit at HEAD, either the step was done but for its note, or the person has gone on from there.
   if (from !== undefined && to !== undefined && head === target.head)
-    await takeBack(room, target, { from, to });
+    await takeBack(scratch, target, { from, to });
   const left = [from && notes.from, to && notes.to, head && notes.head].filter((name) => name !== undefined);
   await moveReferences(target, "agentbox: unfinished merge taken back", left.map(dropReference));
 }
@@ -45,25 +45,33 @@ export async function takeBackUnfinished(room: MergeRoom, target: MergeTarget): 
  * A file that is as the step would have made it, or is missing, is put back; one that the person has written since
  * is left alone.
  */
-export async function takeBack(room: MergeRoom, target: MergeTarget, step: TreeStep): Promise<void> {
-  await markAsDone(room, target, step);
-  const result = await moveFiles(room, target, { from: step.to, to: step.from });
+export async function takeBack(
+  scratch: ScratchRepository,
+  target: MergeTarget,
+  step: TreeStep,
+): Promise<void> {
+  await markAsDone(scratch, target, step);
+  const result = await moveFiles(scratch, target, { from: step.to, to: step.from });
   if (result.code !== 0) throw gitStepFailed("read-tree", result);
 }
 
 /** Brings the index to where the files are, so that going back is a step like any other. */
-async function markAsDone(room: MergeRoom, target: MergeTarget, { from, to }: TreeStep): Promise<void> {
+async function markAsDone(
+  scratch: ScratchRepository,
+  target: MergeTarget,
+  { from, to }: TreeStep,
+): Promise<void> {
   const { gitDir } = target.repository;
   const top = target.repository.top!;
-  const now = { indexFile: join(room.gitDir, "index-now"), top };
-  const done = { indexFile: join(room.gitDir, "index-done"), top };
-  await copyIndex(room, gitDir, "index-now");
-  await room.ok(["read-tree", to], withIndex(target, done.indexFile));
-  const notStaged = new Set((await stagedAgainst(room, now, to)).map(({ path }) => path));
-  const different = (await unstaged(room, done)).filter(({ newMode }) => isThere(newMode));
+  const now = { indexFile: join(scratch.gitDir, "index-now"), top };
+  const done = { indexFile: join(scratch.gitDir, "index-done"), top };
+  await copyIndex(scratch, gitDir, "index-now");
+  await scratch.ok(["read-tree", to], withIndex(target, done.indexFile));
+  const notStaged = new Set((await stagedAgainst(scratch, now, to)).map(({ path }) => path));
+  const different = (await unstaged(scratch, done)).filter(({ newMode }) => isThere(newMode));
   const notWritten = new Set(different.map(({ path }) => path));
   const lines: string[] = [];
-  for (const { path, oldMode, newMode, newId } of await changesBetween(room, from, to)) {
+  for (const { path, oldMode, newMode, newId } of await changesBetween(scratch, from, to)) {
     if (!notStaged.has(path) || notWritten.has(path)) continue;
     const isPresent = await exists(top, path);
     // What was to be added and is not there has not begun; perhaps no disk can hold such a path.
@@ -71,11 +79,11 @@ async function markAsDone(room: MergeRoom, target: MergeTarget, { from, to }: Tr
     if (!isThere(newMode) && !isPresent) lines.push(`0 ${nothingId(target)}\t${path}\0`);
   }
   const index = join(gitDir, "index");
-  await room.ok(["update-index", "-z", "--add", "--replace", "--index-info"], {
+  await scratch.ok(["update-index", "-z", "--add", "--replace", "--index-info"], {
     ...withIndex(target, index),
     stdin: Buffer.from(lines.join(""), "latin1"),
   });
-  await refreshIndex(room, target, index);
+  await refreshIndex(scratch, target, index);
 }
 
 const exists = (top: string, path: string): Promise<boolean> =>

@@ -21,7 +21,7 @@ import type { ModelLanguage } from "./language.ts";
 import { type MeterContext, MeteredRequest, NotAdmitted } from "./metered-request.ts";
 import { leftError, leftStatus, logCause, refusalOf, toRefusal } from "./refusal.ts";
 import { parseBody, readBody } from "./request-body.ts";
-import { checkPlace, placeOf } from "./login-place.ts";
+import { checkLoginTarget, loginTargetOf } from "./login-target.ts";
 import { type Target, findEndpoint, readTarget, sentQuery } from "./route.ts";
 import { sentHeaders } from "./sent-headers.ts";
 import { type Upstreams, unavailable } from "./upstreams.ts";
@@ -86,7 +86,7 @@ export class ModelCall {
     const endpoint = findEndpoint(target, this.#request.method ?? "");
     const query = sentQuery(target);
     this.#key = await readKey(this.#models.box, target.provider, this.#context.keyOf);
-    checkPlace(target, this.#key);
+    checkLoginTarget(target, this.#key);
     if (endpoint.kind === "look") return { path: target.path + query, body: undefined };
     const { language } = endpoint;
     this.#language = language;
@@ -117,9 +117,9 @@ export class ModelCall {
   #send(provider: ModelProvider, { path, body }: Sent): Promise<IncomingMessage> {
     const headers = keyedHeaders(sentHeaders(this.#request.rawHeaders), this.#key);
     const method = this.#request.method ?? "GET";
-    const place = placeOf(provider, path, this.#key);
+    const target = loginTargetOf(provider, path, this.#key);
     this.#key.sent?.();
-    return this.#context.upstreams.send({ ...place, method, headers, body }, this.#abort.signal);
+    return this.#context.upstreams.send({ ...target, method, headers, body }, this.#abort.signal);
   }
 
   #receive(answer: IncomingMessage): void {

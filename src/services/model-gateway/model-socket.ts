@@ -33,7 +33,7 @@ import {
   refusalOf,
   toRefusal,
 } from "./refusal.ts";
-import { placeOf } from "./login-place.ts";
+import { loginTargetOf } from "./login-target.ts";
 import { readTarget, sentQuery } from "./route.ts";
 import { sentHeaders } from "./sent-headers.ts";
 import { unavailable } from "./upstreams.ts";
@@ -100,15 +100,15 @@ export class ModelSocket {
 
   #connect(provider: ModelProvider, asked: string, head: Buffer): void {
     const { limits, upstreams } = this.#context;
-    const sent = placeOf(provider, asked, this.#key);
-    const place = upstreams.place(sent.provider, sent.path);
+    const sent = loginTargetOf(provider, asked, this.#key);
+    const target = upstreams.target(sent.provider, sent.path);
     this.#key.sent?.();
     // The agent makes TLS where the provider's URL says so; to the library every provider is plain.
-    const upstream = new WebSocket(`ws://${place.host}${place.path}`, {
-      agent: place.agent,
+    const upstream = new WebSocket(`ws://${target.host}${target.path}`, {
+      agent: target.agent,
       headers: {
         ...pairs(keyedHeaders(sentHeaders(this.#request.rawHeaders), this.#key)),
-        host: place.host,
+        host: target.host,
       },
       handshakeTimeout: limits.connectMs + limits.retryMs,
       maxPayload: limits.requestBytes,

@@ -25,7 +25,7 @@ export interface Order {
 }
 
 /** Where a request really goes. */
-export interface Place {
+export interface UpstreamTarget {
   readonly agent: OriginAgent;
   readonly host: string;
   readonly path: string;
@@ -42,7 +42,7 @@ export class Upstreams {
     this.#options = options;
   }
 
-  place({ name, baseUrl }: ModelProvider, path: string): Place {
+  target({ name, baseUrl }: ModelProvider, path: string): UpstreamTarget {
     const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
     if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
       throw new AgentBoxError("model.unavailable", `The model provider "${name}" has no usable address.`, {
@@ -74,7 +74,7 @@ export class Upstreams {
   }
 
   #once(order: Order, signal: AbortSignal): Promise<IncomingMessage> {
-    const { agent, host, path } = this.place(order.provider, order.path);
+    const { agent, host, path } = this.target(order.provider, order.path);
     const about = order.body === undefined ? [] : aboutBody(order.body);
     const sentMs = performance.now();
     return new Promise((resolve, reject) => {

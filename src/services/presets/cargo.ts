@@ -28,8 +28,8 @@ async function configuredUrls(host: ToolHost, cargoHome: string): Promise<string
     (await host.readText(join(cargoHome, "config.toml"))) ?? (await host.readText(join(cargoHome, "config")));
   if (text === undefined) return [];
   const config = parseConfig(text);
-  const places = [config["registry"], ...tablesOf(config["registries"]), ...tablesOf(config["source"])];
-  return places.flatMap((place) => {
+  const sources = [config["registry"], ...tablesOf(config["registries"]), ...tablesOf(config["source"])];
+  return sources.flatMap((place) => {
     const { index, registry } = (isTable(place) ? place : {}) as { index?: unknown; registry?: unknown };
     return [index, registry].filter((url) => typeof url === "string");
   });

@@ -11,14 +11,19 @@ export function hostsFromUrls(preset: string, urls: readonly string[]): PresetHo
   const rules = new Map<string, PresetRule>();
   const unusable = new Set<string>();
   for (const text of urls) {
-    const place = placeOf(text);
-    if (place === undefined) continue;
-    const parsed = parseHostPattern(place.host);
+    const destination = placeOf(text);
+    if (destination === undefined) continue;
+    const parsed = parseHostPattern(destination.host);
     // The host alone is shown: the address may hold a password.
-    if ("problem" in parsed) unusable.add(printable(`${place.host}: ${parsed.reason}`));
+    if ("problem" in parsed) unusable.add(printable(`${destination.host}: ${parsed.reason}`));
     else {
       const { name } = parsed.pattern;
-      rules.set(`${name}:${place.port}`, { host: name, ports: [place.port], methods: [], paths: [] });
+      rules.set(`${name}:${destination.port}`, {
+        host: name,
+        ports: [destination.port],
+        methods: [],
+        paths: [],
+      });
     }
   }
   if (rules.size > 0) return { name: preset, rules: [...rules.values()], unusable: [...unusable] };

@@ -91,7 +91,7 @@ export class BoxKeys {
         ...this.#options,
         dir: this.#options.newDir(),
         reveal: (secret) => listener.reveal(secret),
-        refused: (binding, place, reason) => listener.signed(box, binding, place, reason),
+        refused: (binding, destination, reason) => listener.signed(box, binding, destination, reason),
       });
     } catch (error) {
       const reason = reasonOf(error);

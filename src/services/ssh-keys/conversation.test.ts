@@ -24,7 +24,7 @@ const key = Buffer.concat([wireBytes("ssh-ed25519"), wireBytes("a public key")])
 const binding = sshBinding("deploy", [git]);
 const ringKey = {
   binding,
-  places: [{ binding, place: git, hostKeys: new Set([host.blob.toString("base64")]) }],
+  servers: [{ binding, destination: git, hostKeys: new Set([host.blob.toString("base64")]) }],
 };
 const success = Buffer.from([messageKind.success]);
 const signature = Buffer.concat([Buffer.from([messageKind.signResponse]), wireBytes("signed")]);

@@ -117,25 +117,27 @@ export class Conversation {
     const key = keys.find(request.key);
     // Not a key of the box's, so there is nothing it could be refused.
     if (key === undefined) return failureMessage;
-    const decision = decideSign(request, this.#bind, key.places);
+    const decision = decideSign(request, this.#bind, key.servers);
     if (!decision.allow) {
       listener.signed(box, key.binding, undefined, signRefusals[decision.refusal]);
       return failureMessage;
     }
-    const { binding, place } = decision;
-    const isAgreed = await listener.authorise(box, binding, place, this.#ended.signal).catch(() => false);
+    const { binding, destination } = decision;
+    const isAgreed = await listener
+      .authorise(box, binding, destination, this.#ended.signal)
+      .catch(() => false);
     if (!isAgreed) {
-      listener.signed(box, binding, place, signRefusals.not_granted);
+      listener.signed(box, binding, destination, signRefusals.not_granted);
       return failureMessage;
     }
     // Nobody is there to take it any more, so none is made.
     if (this.#ended.signal.aborted) {
-      listener.signed(box, binding, place, signRefusals.gone);
+      listener.signed(box, binding, destination, signRefusals.gone);
       return failureMessage;
     }
     const answer = await keys.channel.ask(message).catch(() => failureMessage);
     const isSigned = answer[0] === messageKind.signResponse;
-    listener.signed(box, binding, place, isSigned ? undefined : signRefusals.agent_refused);
+    listener.signed(box, binding, destination, isSigned ? undefined : signRefusals.agent_refused);
     return isSigned ? answer : failureMessage;
   }
 }

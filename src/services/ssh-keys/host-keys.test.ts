@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { run } from "../../host/run.ts";
 import { whyNoSshClient } from "../../../test/support/host-facts.ts";
-import { destination, findHostKeys, isSafePlace, parseKnownHosts, unknownServer } from "./host-keys.ts";
+import { destination, findHostKeys, isSafeDestination, parseKnownHosts, unknownServer } from "./host-keys.ts";
 import { FixtureHost } from "./ssh-keys.fixture.ts";
 
 const [one, two, gone] = [new FixtureHost(), new FixtureHost(), new FixtureHost()];
@@ -37,8 +37,8 @@ describe("host keys of a server", () => {
     ["with a hashed name", { host: "hashed.example", port: 22 }, [two]],
     ["not known", { host: "unknown.org", port: 22 }, []],
     ["not a name", { host: "-F", port: 22 }, []],
-  ])("%s", async (_, place, hosts) => {
-    const keys = await findHostKeys(place, files);
+  ])("%s", async (_, destination, hosts) => {
+    const keys = await findHostKeys(destination, files);
     expect(keys.map((key) => key.base64)).toEqual(hosts.map(base64));
   });
 });
@@ -46,15 +46,15 @@ describe("host keys of a server", () => {
 test.each(["-oProxyCommand=x", "a>b", "*", "*.example", "a@b", "", "a b", "a\nb", "a,b", "!a", "[a]", "a\0"])(
   "the host %j is bound to no key",
   (host) => {
-    expect(isSafePlace({ host, port: 22 })).toBe(false);
+    expect(isSafeDestination({ host, port: 22 })).toBe(false);
     expect(unknownServer({ host, port: 22 }).message).not.toContain("host key of");
-    expect(isSafePlace({ host: "git.example", port: 22 })).toBe(true);
+    expect(isSafeDestination({ host: "git.example", port: 22 })).toBe(true);
   },
 );
 
 test.each(["-l", "a@b", "*", "", "a b", "a>b", "g?t"])("the user %j is bound to no key", (user) => {
-  expect(isSafePlace({ host: "git.example", port: 22, user })).toBe(false);
-  expect(isSafePlace({ host: "git.example", port: 22, user: "git" })).toBe(true);
+  expect(isSafeDestination({ host: "git.example", port: 22, user })).toBe(false);
+  expect(isSafeDestination({ host: "git.example", port: 22, user: "git" })).toBe(true);
 });
 
 test("a destination has the form that ssh-add takes", () => {

@@ -4,7 +4,7 @@
  */
 import { access } from "node:fs/promises";
 import { AgentBoxError } from "../../base/errors.ts";
-import type { SshPlace } from "../../contract/secret/binding.ts";
+import type { SshDestination } from "../../contract/secret/binding.ts";
 import { run } from "../../host/run.ts";
 
 export interface HostKey {
@@ -16,24 +16,27 @@ export interface HostKey {
 const hostForm = /^[a-z0-9]([a-z0-9.:_-]{0,253}[a-z0-9])?$/;
 const userForm = /^[a-z0-9_][a-z0-9._-]{0,63}$/i;
 
-export const isSafePlace = ({ host, user }: SshPlace): boolean =>
+export const isSafeDestination = ({ host, user }: SshDestination): boolean =>
   hostForm.test(host.toLowerCase()) && (user === undefined || userForm.test(user));
 
 /** As known_hosts files name a server. */
-export const knownName = ({ host, port }: SshPlace): string =>
+export const knownName = ({ host, port }: SshDestination): string =>
   port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
 
 /** As ssh-add's `-h` takes it. */
-export const destination = (place: SshPlace): string =>
-  place.user === undefined ? knownName(place) : `${place.user}@${knownName(place)}`;
+export const destination = (destination: SshDestination): string =>
+  destination.user === undefined ? knownName(destination) : `${destination.user}@${knownName(destination)}`;
 
-export async function findHostKeys(place: SshPlace, files: readonly string[]): Promise<readonly HostKey[]> {
-  if (!isSafePlace(place)) return [];
+export async function findHostKeys(
+  destination: SshDestination,
+  files: readonly string[],
+): Promise<readonly HostKey[]> {
+  if (!isSafeDestination(destination)) return [];
   const found = new Map<string, HostKey>();
   const revoked = new Set<string>();
   for (const file of files) {
     if (!(await exists(file))) continue;
-    for (const line of parseKnownHosts(await search(place, file))) {
+    for (const line of parseKnownHosts(await search(destination, file))) {
       if (line.marker === undefined) found.set(line.base64, { type: line.type, base64: line.base64 });
       else if (line.marker === "@revoked") revoked.add(line.base64);
     }
@@ -42,8 +45,8 @@ export async function findHostKeys(place: SshPlace, files: readonly string[]): P
 }
 
 /** Without the program nothing is known, and no box that has a key bound is kept from starting. */
-const search = (place: SshPlace, file: string): Promise<string> =>
-  run(["ssh-keygen", "-F", knownName(place), "-f", file], { timeoutMs: 10_000 }).then(
+const search = (destination: SshDestination, file: string): Promise<string> =>
+  run(["ssh-keygen", "-F", knownName(destination), "-f", file], { timeoutMs: 10_000 }).then(
     ({ stdout }) => stdout,
     () => "",
   );
@@ -68,10 +71,10 @@ export function parseKnownHosts(text: string): readonly KnownHostsLine[] {
   });
 }
 
-export const unknownServer = (place: SshPlace): AgentBoxError => {
-  const { host, port } = place;
-  return isSafePlace(place)
-    ? new AgentBoxError("secret.unavailable", `This host knows no host key of ${knownName(place)}.`, {
+export const unknownServer = (destination: SshDestination): AgentBoxError => {
+  const { host, port } = destination;
+  return isSafeDestination(destination)
+    ? new AgentBoxError("secret.unavailable", `This host knows no host key of ${knownName(destination)}.`, {
         hint: `Run ssh-keyscan -p ${port} ${host}, compare what it says with what the server's owner publishes, and add it to ~/.ssh/known_hosts.`,
       })
     : new AgentBoxError(

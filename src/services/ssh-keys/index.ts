@@ -6,7 +6,7 @@ import { messageOf } from "../../base/errors.ts";
 import { ensureDirectory } from "../../host/files.ts";
 import type { Logger } from "../../host/logger.ts";
 import type { SshKeys, SshKeysListener } from "../../ports/ssh-keys.ts";
-import { findPlaces } from "./bound-places.ts";
+import { findServers } from "./bound-servers.ts";
 import { BoxKeys } from "./box-keys.ts";
 import { type SshKeysLimits, sshKeysLimits } from "./limits.ts";
 
@@ -57,7 +57,7 @@ export async function openSshKeys(options: SshKeysOptions): Promise<SshKeys> {
         boxes.set(box.name, new BoxKeys({ ...options, box, bindings: own, newDir, limits }));
     },
     drop,
-    knownHosts: async (bindings) => (await findPlaces(bindings, options.knownHostsFiles)).lines,
+    knownHosts: async (bindings) => (await findServers(bindings, options.knownHostsFiles)).lines,
     serve(name, socket) {
       const known = boxes.get(name);
       if (known) known.serve(socket);

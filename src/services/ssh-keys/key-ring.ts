@@ -3,25 +3,25 @@
  * servers it is bound to whose host keys are known; what cannot be limited so is not loaded, and that is recorded.
  */
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
-import type { SecretBinding, SshPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SshDestination } from "../../contract/secret/binding.ts";
 import type { AgentChannel } from "./agent-channel.ts";
 import { AgentProcess, type AgentProcessOptions } from "./agent-process.ts";
-import { findPlaces } from "./bound-places.ts";
+import { findServers } from "./bound-servers.ts";
 import { destination, unknownServer } from "./host-keys.ts";
-import type { KnownPlace } from "./sign-decision.ts";
+import type { KnownServer } from "./sign-decision.ts";
 
 export interface KeyRingOptions extends AgentProcessOptions {
   readonly bindings: readonly SecretBinding[];
   readonly knownHostsFiles: readonly string[];
   readonly reveal: (secret: string) => Promise<Buffer>;
-  readonly refused: (binding: SecretBinding, place: SshPlace | undefined, reason: string) => void;
+  readonly refused: (binding: SecretBinding, destination: SshDestination | undefined, reason: string) => void;
 }
 
 /** One key, and every place that some binding gives it. */
 export interface RingKey {
   /** What is named where no place is known: the first that has the key. */
   readonly binding: SecretBinding;
-  readonly places: readonly KnownPlace[];
+  readonly servers: readonly KnownServer[];
 }
 
 export class KeyRing implements AsyncDisposable {
@@ -76,21 +76,22 @@ export class KeyRing implements AsyncDisposable {
   }
 
   async #load(secret: string, bindings: readonly SecretBinding[]): Promise<void> {
-    const { known, unknown, lines } = await findPlaces(bindings, this.#options.knownHostsFiles);
-    for (const { binding, place } of unknown) this.#refuse(binding, place, unknownServer(place));
+    const { known, unknown, lines } = await findServers(bindings, this.#options.knownHostsFiles);
+    for (const { binding, destination } of unknown)
+      this.#refuse(binding, destination, unknownServer(destination));
     if (known.length === 0) return;
-    const destinations = new Set(known.map(({ place }) => destination(place)));
+    const destinations = new Set(known.map((server) => destination(server.destination)));
     await this.#agent.add(await this.#options.reveal(secret), [...destinations], lines);
     // The public key is the one that the agent has now and did not have before.
     const listed = (await this.#agent.list()).map((key) => key.toString("base64"));
     const added = listed.find((key) => !this.#keys.has(key));
     if (added === undefined) this.#hasTwins = true;
-    else this.#keys.set(added, { binding: bindings[0]!, places: known });
+    else this.#keys.set(added, { binding: bindings[0]!, servers: known });
   }
 
-  #refuse(binding: SecretBinding, place: SshPlace | undefined, error: unknown): void {
+  #refuse(binding: SecretBinding, destination: SshDestination | undefined, error: unknown): void {
     this.#isWhole = false;
-    this.#options.refused(binding, place, reasonOf(error));
+    this.#options.refused(binding, destination, reasonOf(error));
   }
 }
 

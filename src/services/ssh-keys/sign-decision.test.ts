@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseIdentities, parseSessionBind, parseSignIn, parseSignRequest } from "./agent-messages.ts";
-import { decideSign, type KnownPlace } from "./sign-decision.ts";
+import { decideSign, type KnownServer } from "./sign-decision.ts";
 import { FixtureHost, fileSignature, git, newSession, signInData, sshBinding } from "./ssh-keys.fixture.ts";
 import { wireBytes } from "./wire.ts";
 
@@ -10,11 +10,11 @@ const other = new FixtureHost();
 const key = Buffer.concat([wireBytes("ssh-ed25519"), wireBytes("a public key")]);
 const sessionId = newSession();
 const binding = sshBinding("deploy", [git]);
-const known: KnownPlace = { binding, place: git, hostKeys: new Set([host.blob.toString("base64")]) };
+const known: KnownServer = { binding, destination: git, hostKeys: new Set([host.blob.toString("base64")]) };
 const bound = { hostKey: host.blob, sessionId, isForwarding: false };
 
-const decide = (data: Buffer, bind: typeof bound | undefined = bound, places = [known]) =>
-  decideSign({ key, data }, bind, places);
+const decide = (data: Buffer, bind: typeof bound | undefined = bound, servers = [known]) =>
+  decideSign({ key, data }, bind, servers);
 
 describe("a sign-in to a bound server", () => {
   test.each([
@@ -25,9 +25,12 @@ describe("a sign-in to a bound server", () => {
   });
 
   test("of any user, where the place says none", () => {
-    const place = { host: git.host, port: 22 };
+    const destination = { host: git.host, port: 22 };
     const data = signInData({ sessionId, key, user: "anybody" });
-    expect(decide(data, bound, [{ ...known, place }])).toMatchObject({ allow: true, place });
+    expect(decide(data, bound, [{ ...known, destination }])).toMatchObject({
+      allow: true,
+      place: destination,
+    });
     expect(decide(data)).toEqual({ allow: false, refusal: "other_user" });
   });
 });

@@ -1,17 +1,17 @@
 /** Whether a signature may be made at all, before anybody is asked for it. Pure; the ssh-agent process decides again. */
-import type { SecretBinding, SshPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SshDestination } from "../../contract/secret/binding.ts";
 import { parseSignIn, type SessionBind } from "./agent-messages.ts";
 
 /** A server a key is bound to, with the keys that this host knows of it. */
-export interface KnownPlace {
+export interface KnownServer {
   readonly binding: SecretBinding;
-  readonly place: SshPlace;
+  readonly destination: SshDestination;
   /** As base64. */
   readonly hostKeys: ReadonlySet<string>;
 }
 
 export type SignDecision =
-  | ({ readonly allow: true } & KnownPlace)
+  | ({ readonly allow: true } & KnownServer)
   | { readonly allow: false; readonly refusal: SignRefusal };
 
 export const signRefusals = {
@@ -36,7 +36,7 @@ const refuse = (refusal: SignRefusal): SignDecision => ({ allow: false, refusal 
 export function decideSign(
   { key, data }: { readonly key: Buffer; readonly data: Buffer },
   bind: SessionBind | undefined,
-  places: readonly KnownPlace[],
+  servers: readonly KnownServer[],
 ): SignDecision {
   if (bind?.isForwarding) return refuse("forwarded");
   const signIn = parseSignIn(data);
@@ -45,8 +45,10 @@ export function decideSign(
   if (!signIn.sessionId.equals(bind.sessionId)) return refuse("other_session");
   if (signIn.hostKey !== undefined && !signIn.hostKey.equals(bind.hostKey)) return refuse("other_session");
   const hostKey = bind.hostKey.toString("base64");
-  const there = places.filter(({ hostKeys }) => hostKeys.has(hostKey));
+  const there = servers.filter(({ hostKeys }) => hostKeys.has(hostKey));
   if (there.length === 0) return refuse("other_server");
-  const known = there.find(({ place }) => place.user === undefined || place.user === signIn.user);
+  const known = there.find(
+    ({ destination }) => destination.user === undefined || destination.user === signIn.user,
+  );
   return known === undefined ? refuse("other_user") : { allow: true, ...known };
 }

@@ -3,7 +3,7 @@ import { fail } from "node:assert/strict";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { once } from "node:events";
 import { type Duplex, duplexPair } from "node:stream";
-import type { SecretBinding, SshPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SshDestination } from "../../contract/secret/binding.ts";
 import { messageKind } from "./agent-messages.ts";
 import { wireBytes, wireNumber } from "./wire.ts";
 
@@ -119,16 +119,16 @@ export class FixtureProgram {
 
 export const sshBinding = (
   secret: string,
-  places: readonly SshPlace[],
+  destinations: readonly SshDestination[],
   more: Partial<SecretBinding> = {},
 ): SecretBinding => ({
   name: secret,
   secret,
-  use: { kind: "ssh", places: [...places], confirm: false },
+  use: { kind: "ssh", destinations: [...destinations], confirm: false },
   env: [],
   prefix: "",
   isOrdered: false,
   ...more,
 });
 
-export const git: SshPlace = { host: "git.example", port: 22, user: "git" };
+export const git: SshDestination = { host: "git.example", port: 22, user: "git" };

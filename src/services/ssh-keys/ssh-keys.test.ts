@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { waitFor } from "../../base/wait-for.ts";
-import type { SecretBinding, SshPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SshDestination } from "../../contract/secret/binding.ts";
 import { systemClock } from "../../host/clock.ts";
 import { silentLogger } from "../../host/logger.ts";
 import { isAlive, listPids, readCmdline, signalProcess } from "../../host/processes.ts";
@@ -42,7 +42,7 @@ async function makeKey(name: string, ...more: string[]): Promise<void> {
 
 describe("keys in an agent of the host", () => {
   let keys: SshKeys;
-  let records: { binding: string; place: SshPlace | undefined; refusal: string | undefined }[];
+  let records: { binding: string; destination: SshDestination | undefined; refusal: string | undefined }[];
   let isGranted: boolean;
   let reveals: number;
 
@@ -90,7 +90,8 @@ describe("keys in an agent of the host", () => {
           if (value === undefined) throw new Error("the vault is locked");
           return Buffer.from(value);
         },
-        signed: (_box, binding, place, refusal) => records.push({ binding: binding.name, place, refusal }),
+        signed: (_box, binding, destination, refusal) =>
+          records.push({ binding: binding.name, destination, refusal }),
       },
     });
   });
@@ -138,9 +139,9 @@ describe("keys in an agent of the host", () => {
     expect(await signIn("deploy", host, { isPlain: true })).toBe(messageKind.signResponse);
     expect(await signIn("second")).toBe(messageKind.signResponse);
     expect(records).toEqual([
-      { binding: "deploy", place: git, refusal: undefined },
-      { binding: "deploy", place: git, refusal: undefined },
-      { binding: "second", place: git, refusal: undefined },
+      { binding: "deploy", destination: git, refusal: undefined },
+      { binding: "deploy", destination: git, refusal: undefined },
+      { binding: "second", destination: git, refusal: undefined },
     ]);
     expect(await agents()).toHaveLength(1);
   });
@@ -183,14 +184,14 @@ describe("keys in an agent of the host", () => {
 
   test("the same key works for the other server once it is bound to it", async () => {
     writeFileSync(join(dir, "known_hosts"), other.line("[other.example]:2222"), { flag: "a" });
-    const place = { host: "other.example", port: 2222 };
+    const destination = { host: "other.example", port: 2222 };
     set(sshBinding("deploy", [git]));
     expect(await signIn("deploy", other)).toBe(messageKind.failure);
-    set(sshBinding("deploy", [git, place]));
+    set(sshBinding("deploy", [git, destination]));
     expect(await signIn("deploy", other)).toBe(messageKind.signResponse);
-    expect(last()).toEqual({ binding: "deploy", place, refusal: undefined });
+    expect(last()).toEqual({ binding: "deploy", place: destination, refusal: undefined });
     // Two bindings of one secret are one key with the places of both.
-    set(sshBinding("deploy", [git]), sshBinding("deploy", [place], { name: "more" }));
+    set(sshBinding("deploy", [git]), sshBinding("deploy", [destination], { name: "more" }));
     expect(await signIn("deploy", other)).toBe(messageKind.signResponse);
     expect(last()).toMatchObject({ binding: "more" });
     expect(await signIn("deploy")).toBe(messageKind.signResponse);
@@ -202,7 +203,7 @@ describe("keys in an agent of the host", () => {
     isGranted = false;
     expect(await list()).toEqual([publicKeys.get("deploy")]);
     expect(await signIn("deploy")).toBe(messageKind.failure);
-    expect(records).toEqual([{ binding: "deploy", place: git, refusal: signRefusals.not_granted }]);
+    expect(records).toEqual([{ binding: "deploy", destination: git, refusal: signRefusals.not_granted }]);
     isGranted = true;
     expect(await signIn("deploy")).toBe(messageKind.signResponse);
   });
@@ -213,7 +214,7 @@ describe("keys in an agent of the host", () => {
     const first = dial();
     expect(await list(first)).toEqual([]);
     expect(last()).toMatchObject({
-      place: git,
+      destination: git,
       refusal: expect.stringContaining("ssh-keyscan -p 22 git.example"),
     });
     first.socket.destroy();

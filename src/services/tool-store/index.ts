@@ -20,7 +20,7 @@ import { type Orders, Pins } from "./pins.ts";
 import { checkVersion } from "./recipe.ts";
 import { type ToolRecord, listRecords, removeRecord, treeName, writeRecord } from "./records.ts";
 import { discard, sweep } from "./stage.ts";
-import { type Verdict, verifyTree } from "./verify-tree.ts";
+import { type TreeCheck, verifyTree } from "./verify-tree.ts";
 
 export interface ToolStoreOptions {
   /** `<home>/tools/agents`; boxes can pass through what lies above. */
@@ -72,14 +72,14 @@ class DiskToolStore implements ToolStore {
     const wanted = version ?? (await this.pinned(agent));
     const record = wanted === undefined ? undefined : await this.#find(agent, wanted);
     if (!record) throw notInstalled(agent, recipe, wanted);
-    const verdict = await this.#check(record, "quick");
-    if (verdict.isWhole) return { tool: record.tool, dir: this.#treeOf(record), program: record.program };
+    const check = await this.#check(record, "quick");
+    if (check.isWhole) return { tool: record.tool, dir: this.#treeOf(record), program: record.program };
     throw new AgentBoxError(
       "tool.tampered",
-      `${agent} ${record.tool.version} is not what was installed: ${describeProblem(verdict)}.`,
+      `${agent} ${record.tool.version} is not what was installed: ${describeProblem(check)}.`,
       {
         hint: `Find out who changed it, then install it again: agentbox agents add ${agent}@${record.tool.version}`,
-        facts: { agent, version: record.tool.version, path: verdict.path, problem: verdict.problem },
+        facts: { agent, version: record.tool.version, path: check.path, problem: check.problem },
       },
     );
   }
@@ -98,8 +98,8 @@ class DiskToolStore implements ToolStore {
   async verify(agent: string, version: string) {
     const record = await this.#find(agent, version);
     if (!record) return { isWhole: false, problem: "it is not installed" };
-    const verdict = await this.#check(record, "full");
-    return verdict.isWhole ? { isWhole: true } : { isWhole: false, problem: describeProblem(verdict) };
+    const check = await this.#check(record, "full");
+    return check.isWhole ? { isWhole: true } : { isWhole: false, problem: describeProblem(check) };
   }
 
   async pinned(agent: string): Promise<string | undefined> {
@@ -154,12 +154,12 @@ class DiskToolStore implements ToolStore {
     return (await listRecords(this.#dirOf(agent), version))[0];
   }
 
-  async #check(record: ToolRecord, how: "quick" | "full"): Promise<Verdict> {
-    const verdict = await verifyTree(this.#treeOf(record), record, how);
+  async #check(record: ToolRecord, how: "quick" | "full"): Promise<TreeCheck> {
+    const check = await verifyTree(this.#treeOf(record), record, how);
     // A restored backup has other inodes and times; it was read in full once and need not be again.
-    if (verdict.isWhole && verdict.isMoved)
-      await writeRecord(this.#dirOf(record.tool.agent), { ...record, entries: verdict.entries });
-    return verdict;
+    if (check.isWhole && check.isMoved)
+      await writeRecord(this.#dirOf(record.tool.agent), { ...record, entries: check.entries });
+    return check;
   }
 
   async #agents(): Promise<string[]> {

@@ -44,7 +44,7 @@ async function sealTree(dir: string, entries: readonly TreeEntry[]): Promise<voi
   await chmod(dir, dirMode);
 }
 
-export interface InstallPlace {
+export interface InstallContext {
   readonly agentDir: string;
   /** Under root, boxes have users of their own and must pass through. */
   readonly dirMode: number;
@@ -55,7 +55,7 @@ export interface InstallPlace {
 const progressEveryMs = 2_000;
 
 /** The caller holds the agent's lock. */
-export async function installTool(request: InstallRequest, at: InstallPlace): Promise<ToolRecord> {
+export async function installTool(request: InstallRequest, at: InstallContext): Promise<ToolRecord> {
   await ensureDirectory(at.agentDir, { mode: at.dirMode });
   await using stage = await openStage(at.agentDir);
   const { agent, onProgress, signal } = request;

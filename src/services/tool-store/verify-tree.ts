@@ -7,11 +7,11 @@ import type { ToolRecord } from "./records.ts";
 import { type TreeEntry, readTree } from "./tree.ts";
 import { type HashedEntry, digestOf, hashTree } from "./tree-digest.ts";
 
-export type Verdict =
+export type TreeCheck =
   | { readonly isWhole: true; readonly entries: readonly HashedEntry[]; readonly isMoved: boolean }
   | { readonly isWhole: false; readonly problem: string; readonly path: string };
 
-export async function verifyTree(dir: string, record: ToolRecord, how: "quick" | "full"): Promise<Verdict> {
+export async function verifyTree(dir: string, record: ToolRecord, how: "quick" | "full"): Promise<TreeCheck> {
   let found: TreeEntry[];
   try {
     found = await readTree(dir);
@@ -34,7 +34,7 @@ export async function verifyTree(dir: string, record: ToolRecord, how: "quick" |
 }
 
 /** What can be told without reading: names, kinds, modes, sizes, link targets. Both lists are sorted by path. */
-function findDifference(recorded: readonly TreeEntry[], found: readonly TreeEntry[]): Verdict | undefined {
+function findDifference(recorded: readonly TreeEntry[], found: readonly TreeEntry[]): TreeCheck | undefined {
   for (let index = 0; index < Math.max(recorded.length, found.length); index += 1) {
     const [was, is] = [recorded[index], found[index]];
     if (is === undefined || (was !== undefined && was.path < is.path)) return broken("it is gone", was!.path);
@@ -47,4 +47,4 @@ function findDifference(recorded: readonly TreeEntry[], found: readonly TreeEntr
   return undefined;
 }
 
-const broken = (problem: string, path: string): Verdict => ({ isWhole: false, problem, path });
+const broken = (problem: string, path: string): TreeCheck => ({ isWhole: false, problem, path });

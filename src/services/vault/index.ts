@@ -10,7 +10,7 @@ import { MasterKeys } from "./master-keys.ts";
 import { OutsideValues } from "./outside-values.ts";
 import { defaultScryptCost } from "./passphrase.ts";
 import { PrivateDirectory } from "./private-directory.ts";
-import { SecretShelf } from "./secret-shelf.ts";
+import { SecretStore } from "./secret-store.ts";
 import { UnlockedFile, noPassphrase } from "./unlocked-file.ts";
 import { VaultFile, type WriteStep } from "./vault-file.ts";
 
@@ -36,7 +36,7 @@ export function openVault(options: VaultOptions): Vault {
   const vaultFile = new VaultFile(directory, logger, options.beforeStep ?? (() => undefined));
   const file = new UnlockedFile(vaultFile, masters, logger);
   const outside = new OutsideValues(clock, { env, commandTimeoutMs: options.commandTimeoutMs ?? 30_000 });
-  const shelf = new SecretShelf({ file, outside, clock, scryptCost });
+  const secrets = new SecretStore({ file, outside, clock, scryptCost });
 
   const lock = () => {
     file.lock();
@@ -55,16 +55,16 @@ export function openVault(options: VaultOptions): Vault {
       if ((await file.look()).document?.master.kind !== "passphrase") throw noPassphrase();
       lock();
     },
-    list: () => shelf.list(),
-    find: (name) => shelf.find(name),
-    add: (secret) => shelf.add(secret),
-    rotate: (name, value, graceMs) => shelf.rotate(name, value, graceMs),
-    remove: (name) => shelf.remove(name),
-    reveal: (name) => shelf.reveal(name),
-    revealAll: (name) => shelf.revealAll(name),
+    list: () => secrets.list(),
+    find: (name) => secrets.find(name),
+    add: (secret) => secrets.add(secret),
+    rotate: (name, value, graceMs) => secrets.rotate(name, value, graceMs),
+    remove: (name) => secrets.remove(name),
+    reveal: (name) => secrets.reveal(name),
+    revealAll: (name) => secrets.revealAll(name),
     rekey: (change) => file.rekey(change),
-    export: (passphrase) => shelf.export(passphrase),
-    import: (sealed, passphrase) => shelf.import(sealed, passphrase),
+    export: (passphrase) => secrets.export(passphrase),
+    import: (sealed, passphrase) => secrets.import(sealed, passphrase),
     [Symbol.asyncDispose]: async () => lock(),
   };
 }

@@ -112,7 +112,7 @@ function secretText({ name, secret, use }: SecretBinding): string {
   if (use.kind === "file") return `${called}held by the box in ${use.path}`;
   const hosts =
     use.kind === "ssh"
-      ? use.places.map(({ host }) => host)
-      : use.places.map(({ host }) => (host.isWildcard ? `*.${host.name}` : host.name));
+      ? use.destinations.map(({ host }) => host)
+      : use.destinations.map(({ host }) => (host.isWildcard ? `*.${host.name}` : host.name));
   return `${called}stays on the host, used for ${[...new Set(hosts)].join(", ")}`;
 }

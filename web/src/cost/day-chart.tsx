@@ -29,7 +29,7 @@ interface DayChartProps {
 
 export function DayChart({ days, totals, measure }: DayChartProps) {
   const title = useId();
-  const [width, setPlace] = useWidth();
+  const [width, setPosition] = useWidth();
   const amounts = days.map((day) => amountOf(totals.get(day), measure));
   const most = Math.max(...amounts, 1);
   const step = width / Math.max(days.length, 1);
@@ -40,7 +40,7 @@ export function DayChart({ days, totals, measure }: DayChartProps) {
     measure,
   );
   return (
-    <div ref={setPlace} className="cost-chart-place">
+    <div ref={setPosition} className="cost-chart-place">
       <svg className="cost-chart" width={width} height={height} role="img" aria-labelledby={title}>
         <title
           id={title}

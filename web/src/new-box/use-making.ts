@@ -90,7 +90,7 @@ async function create(
   }
 }
 
-const lookAgainMs = 2_000;
+const recheckMs = 2_000;
 
 /** A large workspace takes longer than an answer may; the box is made all the same, and this looks until it is. */
 async function untilMade(name: string): Promise<MadeBox> {
@@ -99,7 +99,7 @@ async function untilMade(name: string): Promise<MadeBox> {
     if (box.state.phase === "failed") throw new AgentBoxError("box.start_failed", box.state.message);
     if (box.state.phase !== "creating" && box.state.phase !== "starting")
       return { box, leftBehind: 0, warnings: [] };
-    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+    await new Promise((resolve) => setTimeout(resolve, recheckMs));
   }
 }
 

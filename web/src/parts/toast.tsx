@@ -26,7 +26,7 @@ const longMs = 15_000;
 const most = 4;
 let lastId = 0;
 
-export function ToastPlace({ children }: { children: ReactNode }) {
+export function ToastPosition({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const remove = useCallback((id: number) => setToasts((now) => now.filter((one) => one.id !== id)), []);
   const show = useCallback<ShowToast>(

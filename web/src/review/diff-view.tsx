@@ -80,10 +80,10 @@ export function DiffView(props: DiffViewProps) {
 
   const top = virtualizer.scrollOffset ?? 0;
   const first = items.find(({ end }) => end > top + heights.file);
-  const sight = first === undefined ? undefined : rows[first.index]?.change.path;
+  const visibility = first === undefined ? undefined : rows[first.index]?.change.path;
   useEffect(() => {
-    if (sight !== undefined && isByHand.current) onFileInSight(sight);
-  }, [sight, onFileInSight]);
+    if (visibility !== undefined && isByHand.current) onFileInSight(visibility);
+  }, [visibility, onFileInSight]);
 
   useEffect(() => virtualizer.scrollToOffset(0), [filter, virtualizer]);
 

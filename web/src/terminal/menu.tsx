@@ -2,13 +2,13 @@ import { useEffect, useRef } from "react";
 import { Button } from "../parts/button.tsx";
 import type { TerminalHandle } from "./use-terminal.ts";
 
-export interface MenuPlace {
+export interface MenuPosition {
   readonly x: number;
   readonly y: number;
 }
 
 interface MenuProps {
-  place: MenuPlace | undefined;
+  place: MenuPosition | undefined;
   terminal: TerminalHandle;
   isReadOnly: boolean;
   onClose: () => void;

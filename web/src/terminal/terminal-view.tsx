@@ -10,7 +10,7 @@ import { useMayOn } from "../api/me.ts";
 import { LinkQuestion } from "../parts/confirm-link.tsx";
 import { ErrorNote } from "../parts/note.tsx";
 import { KeyBar } from "./key-bar.tsx";
-import { type MenuPlace, TerminalMenu } from "./menu.tsx";
+import { type MenuPosition, TerminalMenu } from "./menu.tsx";
 import { PasteQuestion } from "./paste-question.tsx";
 import { TerminalStatus } from "./status.tsx";
 import { TerminalToolbar } from "./toolbar.tsx";
@@ -72,7 +72,7 @@ export function TerminalView({ box, session, readOnly = false, isCompact = false
   const [isChosenReadOnly, setReadOnly] = useState(false);
   const [isFinding, setFinding] = useState(false);
   const [hasKeys, setKeys] = useState(false);
-  const [menu, setMenu] = useState<MenuPlace>();
+  const [menu, setMenu] = useState<MenuPosition>();
   const isReadOnly = readOnly || isChosenReadOnly || !mayType;
   const terminal = useTerminal(host, { box, session, isReadOnly, isCompact });
 

@@ -52,7 +52,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
   const [name, setName] = useState("");
   const [kind, setKind] = useState<keyof typeof kinds>("text");
   const [source, setSource] = useState<SourceKind>("stored");
-  const [place, setPlace] = useState("");
+  const [place, setPosition] = useState("");
   const [note, setNote] = useState("");
   const value = useRef<ValueField>(null);
   const { send, isBusy, error } = useSending();
@@ -104,7 +104,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
         />
       ) : hostFlag === undefined ? (
         <Field label="Variable">
-          <TextInput className="mono" value={place} onChange={({ target }) => setPlace(target.value)} />
+          <TextInput className="mono" value={place} onChange={({ target }) => setPosition(target.value)} />
         </Field>
       ) : (
         <Note>

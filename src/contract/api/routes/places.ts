@@ -1,7 +1,7 @@
 import { agreedPreview } from "../../access/limits/requests.ts";
 import type { Route } from "../route.ts";
 
-export const placeRoutes = {
+export const fileAndPortRoutes = {
   listFiles: {
     method: "GET",
     path: "/v1/boxes/{box}/tree",

@@ -7,7 +7,7 @@ import type { Change, FileMode } from "../../../contract/review/change.ts";
 import type { Danger, DangerKind } from "../../../contract/review/danger.ts";
 import type { ReviewEntry } from "../../../ports/review.ts";
 import { type DangerInput, findDangers } from "./find-dangers.ts";
-import { type LinkWay, type TreeLink, linkWays, restBelow } from "./link-ways.ts";
+import { type LinkRoute, type TreeLink, linkRoutes, restBelow } from "./link-routes.ts";
 import { foldPath } from "./fold-path.ts";
 import { counted, quoted } from "./sentence.ts";
 
@@ -29,7 +29,7 @@ interface Alias {
 }
 
 const maxAliases = 20_000;
-const maxPerPlace = 5;
+const maxPerPath = 5;
 const aliasesAtOnce = 16;
 const zeros = "0".repeat(40);
 
@@ -48,15 +48,15 @@ const ofContents: ReadonlySet<DangerKind> = new Set([
 
 export async function linkedDangers(input: LinkedInput): Promise<readonly Danger[]> {
   const { changes } = input;
-  const places = changes.filter(({ kind, newMode }) => kind !== "deleted" && isPlace(newMode));
+  const places = changes.filter(({ kind, newMode }) => kind !== "deleted" && isFileOrLink(newMode));
   const links = await linksOf(input);
   if (links.length === 0 && places.length === 0) return [];
-  const found = linkWays(links);
-  const aliases = aliasesOfChanges(changes, found.ways);
-  const behind = await aliasesOfNew(input, found.ways, maxAliases - aliases.length);
+  const found = linkRoutes(links);
+  const aliases = aliasesOfChanges(changes, found.routes);
+  const behind = await aliasesOfNew(input, found.routes, maxAliases - aliases.length);
   const full = new Set(behind.aliases.map(({ path }) => path));
   const away = new Set(found.lost.map(({ path }) => path));
-  const named = places.flatMap((place) => inItsPlace(place, full.has(place.path)));
+  const named = places.flatMap((place) => atItsPath(place, full.has(place.path)));
   const judged = await judge(input, [...aliases.slice(0, maxAliases), ...behind.aliases, ...named]);
   const isCut = behind.isCut || found.isCut || aliases.length > maxAliases;
   return [
@@ -83,7 +83,7 @@ const leadsToNothing = ({ path }: Change): Danger => ({
   why: "The link leads to what is not in the repository: it is whatever lies there on each machine, also what Git ignores.",
 });
 
-const isPlace = (mode: FileMode): boolean => mode === "120000" || mode === "160000";
+const isFileOrLink = (mode: FileMode): boolean => mode === "120000" || mode === "160000";
 
 async function linksOf({ changes, entries, newContent }: LinkedInput): Promise<readonly TreeLink[]> {
   const changed = new Set(
@@ -113,14 +113,14 @@ const entryChange = (path: string, newMode: FileMode, id: string): Change => ({
 });
 
 /** Changed files below what a link leads to. */
-function aliasesOfChanges(changes: readonly Change[], ways: readonly LinkWay[]): Alias[] {
-  const old = byPlace(ways.filter(({ changed }) => changed.length === 0));
+function aliasesOfChanges(changes: readonly Change[], routes: readonly LinkRoute[]): Alias[] {
+  const old = byPath(routes.filter(({ changed }) => changed.length === 0));
   if (old.size === 0) return [];
   const aliases: Alias[] = [];
   for (const change of changes) {
-    for (const { way, rest } of waysTo(change.path, old)) {
+    for (const { route, rest } of routesTo(change.path, old)) {
       if (aliases.length > maxAliases) return aliases;
-      const path = rest === "" ? way.path : `${way.path}/${rest}`;
+      const path = rest === "" ? route.path : `${route.path}/${rest}`;
       const { oldPath: _, ...plain } = change;
       aliases.push({
         change: { ...plain, path, kind: change.kind === "renamed" ? "added" : change.kind },
@@ -136,28 +136,28 @@ function aliasesOfChanges(changes: readonly Change[], ways: readonly LinkWay[]):
 /** Everything behind what is new, changed or not. */
 async function aliasesOfNew(
   { entries }: LinkedInput,
-  ways: readonly LinkWay[],
+  routes: readonly LinkRoute[],
   room: number,
 ): Promise<{ aliases: Alias[]; dangers: Danger[]; isCut: boolean }> {
   const found = { aliases: [] as Alias[], dangers: [] as Danger[], isCut: false };
-  const fresh = ways.filter(({ changed }) => changed.length > 0);
+  const fresh = routes.filter(({ changed }) => changed.length > 0);
   if (fresh.length === 0) return found;
-  const places = byPlace(fresh);
+  const places = byPath(fresh);
   for await (const { path, mode, id } of entries()) {
     if (mode === "160000") found.dangers.push(...intoSubmodule(path, fresh));
-    for (const { way, rest } of waysTo(path, places)) {
+    for (const { route, rest } of routesTo(path, places)) {
       if (found.aliases.length >= room) return { ...found, isCut: true };
-      const name = rest === "" ? way.path : `${way.path}/${rest}`;
+      const name = rest === "" ? route.path : `${route.path}/${rest}`;
       const own = entryChange(path, mode, id);
       const how = `The link makes ${quoted(path)} also ${quoted(name)}`;
-      found.aliases.push({ change: { ...own, path: name }, own, path: way.changed[0]!.path, how });
+      found.aliases.push({ change: { ...own, path: name }, own, path: route.changed[0]!.path, how });
     }
   }
   return found;
 }
 
-const intoSubmodule = (submodule: string, ways: readonly LinkWay[]): Danger[] =>
-  ways
+const intoSubmodule = (submodule: string, routes: readonly LinkRoute[]): Danger[] =>
+  routes
     .filter(({ leads }) => leads.startsWith(`${foldPath(submodule)}/`) || leads === foldPath(submodule))
     .map(({ path, changed }) => ({
       kind: "symlink",
@@ -165,25 +165,25 @@ const intoSubmodule = (submodule: string, ways: readonly LinkWay[]): Danger[] =>
       why: `${quoted(path)} leads into the submodule ${quoted(submodule)}, whose files are not in this review.`,
     }));
 
-function byPlace(ways: readonly LinkWay[]): ReadonlyMap<string, readonly LinkWay[]> {
-  const places = new Map<string, LinkWay[]>();
-  for (const way of ways) places.set(way.leads, [...(places.get(way.leads) ?? []), way]);
+function byPath(routes: readonly LinkRoute[]): ReadonlyMap<string, readonly LinkRoute[]> {
+  const places = new Map<string, LinkRoute[]>();
+  for (const route of routes) places.set(route.leads, [...(places.get(route.leads) ?? []), route]);
   return places;
 }
 
 /** Each way that ends at a path or above it. */
-function* waysTo(
+function* routesTo(
   path: string,
-  places: ReadonlyMap<string, readonly LinkWay[]>,
-): Generator<{ readonly way: LinkWay; readonly rest: string }> {
+  places: ReadonlyMap<string, readonly LinkRoute[]>,
+): Generator<{ readonly route: LinkRoute; readonly rest: string }> {
   const folded = foldPath(path);
   const above = [folded, ""];
   for (let at = folded.indexOf("/"); at !== -1; at = folded.indexOf("/", at + 1))
     above.push(folded.slice(0, at));
   for (const place of above) {
-    for (const way of places.get(place) ?? []) {
+    for (const route of places.get(place) ?? []) {
       const rest = restBelow(path, place);
-      if (rest !== undefined) yield { way, rest };
+      if (rest !== undefined) yield { route, rest };
     }
   }
 }
@@ -192,7 +192,7 @@ function* waysTo(
  * A link or a submodule in the place of a directory, whatever is there yet: its target may come later. A link is also
  * the file that a system without links makes of it, with the target as its text.
  */
-function inItsPlace({ path, newMode, newId }: Change, leadsSomewhere: boolean): Alias[] {
+function atItsPath({ path, newMode, newId }: Change, leadsSomewhere: boolean): Alias[] {
   const what = newMode === "160000" ? "Another repository" : "A link";
   const below = entryChange(`${path}/readme.md`, "100644", zeros);
   const how = `${what} in the place of a directory`;
@@ -219,11 +219,11 @@ async function judge(input: LinkedInput, aliases: readonly Alias[]): Promise<rea
       else if (same.every(({ why }) => why !== danger.why)) same.push(danger);
     }
   }
-  return [...found.values()].flatMap((same) => [...same.slice(0, maxPerPlace), ...moreOf(same)]);
+  return [...found.values()].flatMap((same) => [...same.slice(0, maxPerPath), ...moreOf(same)]);
 }
 
 const moreOf = ([first, ...others]: readonly Danger[]): Danger[] => {
-  const left = others.length + 1 - maxPerPlace;
+  const left = others.length + 1 - maxPerPath;
   if (first === undefined || left <= 0) return [];
   const { kind, path } = first;
   return [{ kind, path, why: `The same for ${counted(left, "more file")} behind links.` }];

@@ -26,7 +26,7 @@ import { detectLimiter } from "./limits/detect.ts";
 import type { Limiter, GroupFreezer } from "./limits/limiter.ts";
 import { checkBesideGuard, checkMounts, checkSkills } from "../mounts.ts";
 import { type BoxRecord, readBootId, Records } from "./records.ts";
-import { placeSystemFiles } from "../system-files.ts";
+import { mountSystemFiles } from "../system-files.ts";
 import { readSystemLayout } from "../system-layout.ts";
 import { refuseUnsupported } from "./unsupported.ts";
 
@@ -155,7 +155,7 @@ class BubblewrapRuntime implements Runtime {
 
   async #launch(box: RuntimeBox): Promise<RuntimeStatus> {
     const layout = readSystemLayout();
-    const files = await placeSystemFiles(box.files ?? [], layout);
+    const files = await mountSystemFiles(box.files ?? [], layout);
     const record: BoxRecord = { version: 1, name: box.name, bootId: this.#bootId, link: box.dirs.link };
     await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
     // Before anything lives, so that whatever lives afterwards can be found.

@@ -16,7 +16,7 @@ export interface DeviceFile {
 }
 type Look = (path: string) => Promise<DeviceFile | undefined>;
 
-export interface ExceptionPlace {
+export interface ExceptionContext {
   readonly facts: Pick<EngineFacts, "kind">;
   /** Another OCI runtime than the engine's own. */
   readonly ociRuntime?: string | undefined;
@@ -27,7 +27,7 @@ const lookAt: Look = (path) => stat(path).catch(() => undefined);
 
 export async function refuseUnusable(
   { exceptions = [], owner }: Pick<RuntimeBox, "exceptions" | "owner">,
-  { facts, ociRuntime, look = lookAt }: ExceptionPlace,
+  { facts, ociRuntime, look = lookAt }: ExceptionContext,
 ): Promise<void> {
   for (const { devices, capabilities, gpus } of exceptions) {
     if (ociRuntime !== undefined && devices.length + capabilities.length + gpus > 0)

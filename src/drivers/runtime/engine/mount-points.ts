@@ -32,12 +32,12 @@ export function makeMountPoints({
   mounts,
   owner,
 }: Pick<RuntimeBox, "dirs" | "mounts" | "owner">): void {
-  const places = [
+  const directories = [
     [boxPaths.home, dirs.home],
     [boxPaths.workspace, dirs.workspace],
   ] as const;
   for (const mount of mounts)
-    for (const [inBox, onHost] of places)
+    for (const [inBox, onHost] of directories)
       if (isWithin(mount.target, inBox)) makePoint(mount, onHost, inBox, owner);
 }
 

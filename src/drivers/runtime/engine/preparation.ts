@@ -10,7 +10,7 @@ import { etcFiles } from "../etc-files.ts";
 import type { Guard } from "../guard.ts";
 import type { OwnerMaps } from "../owner-maps.ts";
 import { checkBesideGuard } from "../mounts.ts";
-import { placeSystemFiles, type SystemFile } from "../system-files.ts";
+import { mountSystemFiles, type SystemFile } from "../system-files.ts";
 import { readSystemLayout, type SystemLayout } from "../system-layout.ts";
 import { userInside } from "./container-config.ts";
 import { makeMountPoints, refuseUnspeakable } from "./mount-points.ts";
@@ -33,7 +33,7 @@ export async function prepare(
 ): Promise<Prepared> {
   // An image has a system of its own: nothing of the host's is shown.
   const layout = box.image === undefined ? readSystemLayout() : { entries: [], maskedFiles: [] };
-  const trust = await placeSystemFiles(box.files ?? [], layout);
+  const trust = await mountSystemFiles(box.files ?? [], layout);
   await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
   const guarded = await guard.raise(box);
   if (guarded !== undefined) checkBesideGuard(box.mounts, guarded);

@@ -134,6 +134,10 @@ export const migrations: readonly Migration[] = [
   CREATE TRIGGER events_never_change BEFORE UPDATE ON events
     BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
   `,
+  `
+  -- Where a bound secret may be sent. Quotes within a text are escaped, so only keys are renamed.
+  UPDATE boxes SET box = replace(box, '"places":', '"destinations":');
+  `,
 ];
 
 /** "AGBX": tells our files from other people's SQLite databases. */

@@ -9,7 +9,7 @@ import type {
   AddressException,
   DenyReason,
   EgressRequest,
-  EgressVerdict,
+  EgressDecision,
   NetworkPolicy,
   NetworkRule,
 } from "../../../contract/network/policy.ts";
@@ -17,14 +17,14 @@ import type { GateBox, GateListener, InternalHost } from "../../../ports/gate.ts
 import { BoxSecrets, type BoxSecretsOptions } from "./box-secrets.ts";
 import { HostTotals } from "./host-totals.ts";
 import type { Pace } from "./pace.ts";
-import { Room } from "./room.ts";
+import { Quota } from "./quota.ts";
 import { TokenBucket } from "../../../base/rate.ts";
 
 export type DecideEgress = (
   policy: NetworkPolicy,
   request: EgressRequest,
   facts: { readonly nowMs: number },
-) => EgressVerdict;
+) => EgressDecision;
 
 export interface BoxEgressOptions extends BoxSecretsOptions {
   readonly decide: DecideEgress;
@@ -95,7 +95,7 @@ export class BoxEgress {
   readonly #requests: TokenBucket;
   readonly #overLimit = new Map<LimitName, { decision: Decision; count: number }>();
   readonly #ended = new AbortController();
-  readonly #questions: Room;
+  readonly #questions: Quota;
   #policy: NetworkPolicy;
   #connections = 0;
   #cancelExpiry: () => void = () => undefined;
@@ -106,7 +106,7 @@ export class BoxEgress {
     this.pace = options.openPace();
     const { limits, clock } = options;
     this.#totals = new HostTotals(limits.summaryHosts);
-    this.#questions = new Room(limits.approvalsPending);
+    this.#questions = new Quota(limits.approvalsPending);
     this.secrets = new BoxSecrets(box, options, this.#questions);
     this.#newConnections = new TokenBucket(
       limits.newConnectionsPerSecond,
@@ -176,11 +176,11 @@ export class BoxEgress {
     return false;
   }
 
-  judge(request: EgressRequest): EgressVerdict {
+  judge(request: EgressRequest): EgressDecision {
     try {
-      const verdict = this.#options.decide(this.#policy, request, { nowMs: this.#options.clock.nowMs() });
-      if (verdict.outcome !== "allow" || verdict.mustInspect) return verdict;
-      return { ...verdict, mustInspect: this.secrets.manages(verdict.host, request.port) };
+      const decision = this.#options.decide(this.#policy, request, { nowMs: this.#options.clock.nowMs() });
+      if (decision.outcome !== "allow" || decision.mustInspect) return decision;
+      return { ...decision, mustInspect: this.secrets.manages(decision.host, request.port) };
     } catch (error) {
       this.#options.logger.error({ box: this.box.name, error: messageOf(error) }, "a decision failed");
       return { outcome: "deny", host: clean(request.host), reason: "policy_error" };
@@ -193,11 +193,11 @@ export class BoxEgress {
     program: string | undefined,
     options: { readonly wasApproved?: boolean; readonly signal?: () => AbortSignal } = {},
   ): Settled | Promise<Settled> {
-    const verdict = this.judge(request);
-    if (verdict.outcome === "allow") return { ...verdict, wasApproved: false };
-    if (verdict.outcome === "deny") return denied(verdict);
-    if (options.wasApproved === true) return this.#approved(verdict, request.port);
-    return this.#ask({ ...request, host: verdict.host }, verdict.rule, program, options.signal?.());
+    const decision = this.judge(request);
+    if (decision.outcome === "allow") return { ...decision, wasApproved: false };
+    if (decision.outcome === "deny") return denied(decision);
+    if (options.wasApproved === true) return this.#approved(decision, request.port);
+    return this.#ask({ ...request, host: decision.host }, decision.rule, program, options.signal?.());
   }
 
   /** Notes something open; the result takes it out again. */
@@ -229,9 +229,9 @@ export class BoxEgress {
       const said = await this.#options.listener.ask({ box: this.box, ...request, program }, either);
       if (!said || either.aborted) return refused("not_approved");
       // The answer may have changed the policy: what it says now counts, a denial included.
-      const verdict = this.judge(request);
-      if (verdict.outcome === "ask") return this.#approved(verdict, request.port);
-      return verdict.outcome === "allow" ? { ...verdict, wasApproved: true } : denied(verdict);
+      const decision = this.judge(request);
+      if (decision.outcome === "ask") return this.#approved(decision, request.port);
+      return decision.outcome === "allow" ? { ...decision, wasApproved: true } : denied(decision);
     } catch (error) {
       this.#options.logger.error({ box: this.box.name, error: messageOf(error) }, "a question failed");
       return refused("not_approved");
@@ -240,22 +240,22 @@ export class BoxEgress {
     }
   }
 
-  #approved({ host, rule }: Pick<EgressVerdict, "host" | "rule">, port: number): Settled {
+  #approved({ host, rule }: Pick<EgressDecision, "host" | "rule">, port: number): Settled {
     const needsReading = (rule !== undefined && hasConditions(rule)) || this.secrets.manages(host, port);
     return { outcome: "allow", host, rule, mustInspect: needsReading, wasApproved: true };
   }
 
   /** Why the policy in force no longer allows what was settled before; undefined: it still does. */
   objection(passage: Omit<OpenPassage, "close">): DenyReason | undefined {
-    const verdict = this.judge(passage.request);
-    if (verdict.outcome === "deny") return verdict.reason;
-    if (verdict.outcome === "ask") {
-      if (!passage.wasApproved) return verdict.reason;
-      const mustInspect = !passage.isInspected && this.secrets.manages(verdict.host, passage.request.port);
+    const decision = this.judge(passage.request);
+    if (decision.outcome === "deny") return decision.reason;
+    if (decision.outcome === "ask") {
+      if (!passage.wasApproved) return decision.reason;
+      const mustInspect = !passage.isInspected && this.secrets.manages(decision.host, passage.request.port);
       return mustInspect ? "not_inspectable" : undefined;
     }
-    if (verdict.mustInspect && !passage.isInspected) return "not_inspectable";
-    return verdict.exception?.address === passage.exception?.address ? undefined : "forbidden_range";
+    if (decision.mustInspect && !passage.isInspected) return "not_inspectable";
+    return decision.exception?.address === passage.exception?.address ? undefined : "forbidden_range";
   }
 
   /** Closes what the policy in force no longer allows. */

@@ -9,7 +9,7 @@ import type { Logger } from "../../../host/logger.ts";
 import type { GateBox } from "../../../ports/gate.ts";
 import type { Injection, OutgoingRequest, Prepared } from "../../../ports/injection.ts";
 import type { GateLimits } from "../limits.ts";
-import { Room } from "./room.ts";
+import { Quota } from "./quota.ts";
 
 export interface BoxSecretsOptions {
   /** Absent: no box has a secret. */
@@ -42,17 +42,17 @@ interface Waiting {
 
 export class BoxSecrets {
   /** For bodies that are held because the head depends on them. */
-  readonly held: Room;
+  readonly held: Quota;
   readonly #box: GateBox;
   readonly #options: BoxSecretsOptions;
-  readonly #questions: Room;
+  readonly #questions: Quota;
   #changes = 0;
 
-  constructor(box: GateBox, options: BoxSecretsOptions, questions: Room) {
+  constructor(box: GateBox, options: BoxSecretsOptions, questions: Quota) {
     this.#box = box;
     this.#options = options;
     this.#questions = questions;
-    this.held = new Room(options.limits.heldBytesPerBox);
+    this.held = new Quota(options.limits.heldBytesPerBox);
   }
 
   /** SECURITY: what cannot be told is managed, because then it is at worst read and never passed unread. */

@@ -1,7 +1,7 @@
 /** A whole body in memory, for a head that depends on it: bounded for one request and for all of the box together. */
 import type { Readable } from "node:stream";
 import { maxHeldBytes } from "../../../ports/injection.ts";
-import type { Room } from "../box/room.ts";
+import type { Quota } from "../box/quota.ts";
 
 export interface HeldBody {
   readonly bytes: Buffer;
@@ -19,13 +19,13 @@ export interface HoldEvents {
 }
 
 /** The result gives up: what was held is forgotten, and nothing more is told. */
-export function holdBody(source: Readable, room: Room, events: HoldEvents): () => void {
+export function holdBody(source: Readable, quota: Quota, events: HoldEvents): () => void {
   let chunks: Buffer[] = [];
   let size = 0;
   let isOver = false;
   const release = (): void => {
     chunks = [];
-    room.give(size);
+    quota.give(size);
     size = 0;
   };
   const giveUp = (): void => {
@@ -39,7 +39,7 @@ export function holdBody(source: Readable, room: Room, events: HoldEvents): () =
   source.on("data", (chunk: Buffer) => {
     if (isOver) return;
     if (size + chunk.length > maxHeldBytes) return refuse("too-large");
-    if (!room.take(chunk.length)) return refuse("no-room");
+    if (!quota.take(chunk.length)) return refuse("no-room");
     size += chunk.length;
     chunks.push(chunk);
     events.onBytes(chunk.length);

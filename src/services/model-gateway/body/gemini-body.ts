@@ -26,8 +26,8 @@ const object = (fields: Fields): Rule => objectOf(fields, { hasTwoSpellings: tru
 /** A part or a tool is what its fields are, also where they are empty. */
 const closed = (fields: Fields): Rule => objectOf(fields, { hasTwoSpellings: true, rest: unknown });
 
-const blob: Rule = (value, place, terms) => {
-  object({ mimeType: text, data: encoded, displayName: text })(value, place, terms);
+const blob: Rule = (value, path, terms) => {
+  object({ mimeType: text, data: encoded, displayName: text })(value, path, terms);
   const { mimeType, mime_type } = value as Readonly<Record<string, unknown>>;
   if (/audio/i.test(`${String(mimeType)} ${String(mime_type)}`)) terms.add("audio");
 };
@@ -89,8 +89,8 @@ const tools = list(
 );
 
 /** Anything but text has a price of its own. */
-const answersWith: Rule = (value, place, terms) => {
-  list(setting)(value, place, terms);
+const answersWith: Rule = (value, path, terms) => {
+  list(setting)(value, path, terms);
   // SECURITY: the vendor also takes the numbers of its enumerations.
   if ([value ?? []].flat().some((one) => typeof one !== "string" || one.toUpperCase() !== "TEXT"))
     terms.add("media");

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { ModelApi } from "../../../contract/model/api.ts";
 import { type Ask, openGatewayFixture, startFakeProvider } from "../model-gateway.fixture.ts";
-import { away, errands } from "./errands.fixture.ts";
+import { away, remoteFetches } from "./remote-fetches.fixture.ts";
 import { judgeBody } from "./judge-body.ts";
 
 const judge = (api: ModelApi, body: object) => judgeBody(api, { model: "m", ...body });
 
 describe("what a vendor would do for a box is refused", () => {
-  it.each(errands)("$what, $api", ({ api, errand, harmless, says = /would make the provider/ }) => {
-    expect(() => judge(api, errand)).toThrow(says);
+  it.each(remoteFetches)("$what, $api", ({ api, request, harmless, says = /would make the provider/ }) => {
+    expect(() => judge(api, request)).toThrow(says);
     if (harmless !== undefined) expect(() => judge(api, harmless)).not.toThrow();
   });
 
@@ -20,8 +20,8 @@ describe("what a vendor would do for a box is refused", () => {
       (path): Ask => ({ path, body }),
     );
     for (const ask of asks) {
-      const errand = { ...body, mcp_servers: [{ type: "url", url: away }] };
-      expect(await fixture.ask({ ...ask, body: errand })).toMatchObject({ status: 400 });
+      const request = { ...body, mcp_servers: [{ type: "url", url: away }] };
+      expect(await fixture.ask({ ...ask, body: request })).toMatchObject({ status: 400 });
     }
     expect(provider.seen).toEqual([]);
     for (const ask of asks) expect(await fixture.ask(ask)).toMatchObject({ status: 200 });

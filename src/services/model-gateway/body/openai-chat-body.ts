@@ -27,8 +27,8 @@ import {
 const cacheControl = object({ type: setting, ttl: priced("cache_ttl", "5m") });
 const common: Fields = { type: setting, cache_control: cacheControl };
 const mediaFields = object({ url: dataOnly, detail: setting, format: setting });
-const media: Rule = (value, place, terms) =>
-  (typeof value === "string" ? dataOnly : mediaFields)(value, place, terms);
+const media: Rule = (value, path, terms) =>
+  (typeof value === "string" ? dataOnly : mediaFields)(value, path, terms);
 
 const thoughts = list(object({ type: setting, text }));
 const parts = list(
@@ -106,8 +106,8 @@ const extension = refused(
   "load something of its own for this request",
   "What that reaches is not judged by the policy of the box: leave it out.",
 );
-const speaks: Rule = (value, place, terms) => {
-  list(setting)(value, place, terms);
+const speaks: Rule = (value, path, terms) => {
+  list(setting)(value, path, terms);
   if ([value ?? []].flat().some((one) => one !== "text")) terms.add("audio");
 };
 

@@ -16,7 +16,7 @@ import {
   otherModel,
   priced,
   program,
-  refuseErrand,
+  refuseRemoteFetch,
   refused,
   schema,
   setting,
@@ -78,7 +78,7 @@ const place = object({ city: text, region: text, country: text, timezone: text }
 /** SECURITY: with access to the web it opens every page that the model names, with whatever stands in the address. */
 const search: Rule = (value, at, terms) => {
   if ((value as Readonly<Record<string, unknown>>)["external_web_access"] !== false)
-    refuseErrand(at, opensPages, searchHint);
+    refuseRemoteFetch(at, opensPages, searchHint);
   searchFields(value, at, terms);
 };
 const searchFields = costing(

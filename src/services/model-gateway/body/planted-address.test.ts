@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ModelApi } from "../../../contract/model/api.ts";
-import { away, errands } from "./errands.fixture.ts";
+import { away, remoteFetches } from "./remote-fetches.fixture.ts";
 import { judgeBody } from "./judge-body.ts";
 import { usual } from "./usual-bodies.fixture.ts";
 
@@ -102,8 +102,8 @@ const plants = names.chain((name) =>
 );
 
 const bodies: readonly (readonly [ModelApi, object])[] = [
-  ...errands.flatMap(({ api, errand, harmless }) =>
-    [errand, ...(harmless === undefined ? [] : [harmless])].map((body) => [api, body] as const),
+  ...remoteFetches.flatMap(({ api, request, harmless }) =>
+    [request, ...(harmless === undefined ? [] : [harmless])].map((body) => [api, body] as const),
   ),
   // These have the most places.
   ...Array.from({ length: 8 }, () => Object.entries(usual) as [ModelApi, object][]).flat(),

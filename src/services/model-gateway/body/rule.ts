@@ -8,37 +8,37 @@ import { printable } from "../../../base/printable.ts";
 import { type JsonObject, isObject } from "../json.ts";
 
 /** Where a value stands; made into a text only for a refusal. */
-export interface Place {
-  readonly up: Place | undefined;
+export interface FieldPath {
+  readonly up: FieldPath | undefined;
   readonly step: string | number;
 }
 
-export type Rule = (value: unknown, place: Place, terms: Set<string>) => void;
+export type Rule = (value: unknown, path: FieldPath, terms: Set<string>) => void;
 export type Fields = Readonly<Record<string, Rule>>;
 
 const longestStep = 40;
 
-function shownPlace(place: Place): string {
+function fieldPathText(path: FieldPath): string {
   const steps: string[] = [];
-  for (let at: Place | undefined = place; at !== undefined && at.step !== ""; at = at.up)
+  for (let at: FieldPath | undefined = path; at !== undefined && at.step !== ""; at = at.up)
     steps.unshift(
       typeof at.step === "number" ? `[${at.step}]` : `.${printable(at.step.slice(0, longestStep))}`,
     );
   return steps.join("").replace(/^\./, "") || "the body";
 }
 
-const below = (up: Place, step: string | number): Place => ({ up, step });
+const below = (up: FieldPath, step: string | number): FieldPath => ({ up, step });
 
-export function refuseErrand(place: Place, errand: string, hint: string): never {
+export function refuseRemoteFetch(path: FieldPath, fetch: string, hint: string): never {
   throw new AgentBoxError(
     "model.bad_request",
-    `The request would make the provider ${errand} (${shownPlace(place)}).`,
+    `The request would make the provider ${fetch} (${fieldPathText(path)}).`,
     { hint },
   );
 }
 
-function refuseUnknown(place: Place, problem: string): never {
-  throw new AgentBoxError("model.bad_request", `The request has ${problem} (${shownPlace(place)}).`, {
+function refuseUnknown(path: FieldPath, problem: string): never {
+  throw new AgentBoxError("model.bad_request", `The request has ${problem} (${fieldPathText(path)}).`, {
     hint: "What the gateway does not know might make the provider fetch something past the box's policy: leave it out, or update AgentBox.",
   });
 }
@@ -49,15 +49,14 @@ const isNothing = (value: unknown): boolean =>
 
 /** Allowed to be absent, and nothing else. */
 export const refused =
-  (errand: string, hint: string): Rule =>
-  (value, place) => {
-    if (!isNothing(value)) refuseErrand(place, errand, hint);
+  (fetch: string, hint: string): Rule =>
+  (value, path) => {
+    if (!isNothing(value)) refuseRemoteFetch(path, fetch, hint);
   };
 
 /** Read by the model and by nobody else, so an address in it is a text. */
-export const text: Rule = (value, place) => {
-  if (typeof value === "object" && value !== null)
-    refuseUnknown(place, "something else where a text belongs");
+export const text: Rule = (value, path) => {
+  if (typeof value === "object" && value !== null) refuseUnknown(path, "something else where a text belongs");
 };
 
 /** Passed on without being looked at: what a tool of the box is called with, or has answered. */
@@ -74,7 +73,7 @@ const places = new Set([
   ...wordsOf("callback remote path paths file files link href src"),
 ]);
 /** What services call tools and memories of their own, for which a switch is enough. */
-const errands = new Set([
+const remoteFetches = new Set([
   ...wordsOf(
     "web search browse browsing browser fetch crawl grounding retrieval mcp plugin plugins connector",
   ),
@@ -90,30 +89,30 @@ const wordsIn = (name: string): readonly string[] =>
 function isHarmlessName(name: string, value: unknown): boolean {
   if (isNothing(value)) return true;
   const words = wordsIn(name);
-  if (words.some((one) => errands.has(one))) return false;
+  if (words.some((one) => remoteFetches.has(one))) return false;
   return (
     value === true || !words.some((one) => places.has(one) || one.endsWith("url") || one.endsWith("uri"))
   );
 }
 
 /** A setting: numbers, switches and words, as deep as they are. What nobody knows passes as this or not at all. */
-export const setting: Rule = (value, place) => requireSetting(value, place, 0);
+export const setting: Rule = (value, path) => requireSetting(value, path, 0);
 
-function requireSetting(value: unknown, place: Place, depth: number): void {
+function requireSetting(value: unknown, path: FieldPath, depth: number): void {
   if (typeof value === "string") {
-    if (!word.test(value)) refuseUnknown(place, "a text in a field that the gateway does not know");
+    if (!word.test(value)) refuseUnknown(path, "a text in a field that the gateway does not know");
   } else if (typeof value === "object" && value !== null) {
-    if (depth > deepest) refuseUnknown(place, "a value that is nested too deep");
+    if (depth > deepest) refuseUnknown(path, "a value that is nested too deep");
     for (const [step, one] of Object.entries(value)) {
-      const at = below(place, Array.isArray(value) ? Number(step) : step);
+      const at = below(path, Array.isArray(value) ? Number(step) : step);
       if (!Array.isArray(value)) requireHarmlessName(step, one, at);
       requireSetting(one, at, depth + 1);
     }
   }
 }
 
-function requireHarmlessName(name: string, value: unknown, place: Place): void {
-  if (!isHarmlessName(name, value)) refuseUnknown(place, "a field that the gateway does not know");
+function requireHarmlessName(name: string, value: unknown, path: FieldPath): void {
+  if (!isHarmlessName(name, value)) refuseUnknown(path, "a field that the gateway does not know");
 }
 
 /** Some vendors write a value with the name of its field before it. */
@@ -121,16 +120,16 @@ const termOf = (name: string, value: unknown): string =>
   String(value).slice(0, 64).toLowerCase().replace(`${name}_`, "");
 
 /** SECURITY: some servers read numbers from texts, so what is counted must be a number. */
-export const count: Rule = (value, place) => {
+export const count: Rule = (value, path) => {
   if (isNothing(value) || (Number.isSafeInteger(value) && (value as number) >= 0)) return;
-  refuseUnknown(place, "something else where a number belongs");
+  refuseUnknown(path, "something else where a number belongs");
 };
 
 /** A setting that has a price: what is not standard is noted. */
 export const priced =
   (name: string, ...standard: readonly string[]): Rule =>
-  (value, place, terms) => {
-    setting(value, place, terms);
+  (value, path, terms) => {
+    setting(value, path, terms);
     if (isNothing(value)) return;
     const term = termOf(name, value);
     if (!standard.includes(term)) terms.add(`${name}=${term}`);
@@ -139,8 +138,8 @@ export const priced =
 /** What the rule allows, with a price of its own. */
 export const costing =
   (term: string, rule: Rule): Rule =>
-  (value, place, terms) => {
-    rule(value, place, terms);
+  (value, path, terms) => {
+    rule(value, path, terms);
     if (!isNothing(value)) terms.add(term);
   };
 
@@ -174,30 +173,34 @@ const base64 = /^[\w+/=\s-]*$/;
 const dataUrl = /^data:/i;
 
 /** The thing itself as a `data:` URL. SECURITY: some servers trim the text or open paths, so nothing else passes. */
-export const dataOnly: Rule = (value, place) => {
+export const dataOnly: Rule = (value, path) => {
   if (value === undefined || value === null) return;
-  if (typeof value !== "string" || !dataUrl.test(value)) refuseErrand(place, fetchesAddress, fetchHint);
+  if (typeof value !== "string" || !dataUrl.test(value)) refuseRemoteFetch(path, fetchesAddress, fetchHint);
 };
 
 /** The thing itself in base64. SECURITY: some services take an address in the same field. */
-export const encoded: Rule = (value, place) => {
+export const encoded: Rule = (value, path) => {
   if (value === undefined || value === null) return;
   if (typeof value !== "string" || (!base64.test(value) && !dataUrl.test(value)))
-    refuseErrand(place, fetchesAddress, fetchHint);
+    refuseRemoteFetch(path, fetchesAddress, fetchHint);
 };
 
 const references = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 
 /** A JSON schema. SECURITY: whoever checks against it may look up what it refers to. */
-export const schema: Rule = (value, place) => {
-  if (typeof value === "string") refuseUnknown(place, "a text where a schema belongs");
+export const schema: Rule = (value, path) => {
+  if (typeof value === "string") refuseUnknown(path, "a text where a schema belongs");
   const left: unknown[] = [value];
   while (left.length > 0) {
     const one = left.pop();
     if (typeof one !== "object" || one === null) continue;
     for (const [name, inner] of Object.entries(one)) {
       if (references.has(name) && typeof inner === "string" && !inner.startsWith("#"))
-        refuseErrand(below(place, name), fetchesAddress, "Put what the schema refers to into the schema.");
+        refuseRemoteFetch(
+          below(path, name),
+          fetchesAddress,
+          "Put what the schema refers to into the schema.",
+        );
       left.push(inner);
     }
   }
@@ -206,24 +209,24 @@ export const schema: Rule = (value, place) => {
 /** A list. One may be written without the brackets. */
 export const list =
   (rule: Rule): Rule =>
-  (value, place, terms) => {
-    if (!Array.isArray(value)) return rule(value, place, terms);
-    value.forEach((one, index) => rule(one, below(place, index), terms));
+  (value, path, terms) => {
+    if (!Array.isArray(value)) return rule(value, path, terms);
+    value.forEach((one, index) => rule(one, below(path, index), terms));
   };
 
 export const textOr =
   (rule: Rule): Rule =>
-  (value, place, terms) => {
-    if (typeof value !== "string") rule(value, place, terms);
+  (value, path, terms) => {
+    if (typeof value !== "string") rule(value, path, terms);
   };
 
 /** Names that the program chose, each with a value of the same kind. */
 export const map =
   (rule: Rule): Rule =>
-  (value, place, terms) => {
+  (value, path, terms) => {
     if (value === undefined || value === null) return;
-    if (!isObject(value)) refuseUnknown(place, "something else where an object belongs");
-    for (const [name, one] of Object.entries(value)) rule(one, below(place, name), terms);
+    if (!isObject(value)) refuseUnknown(path, "something else where an object belongs");
+    for (const [name, one] of Object.entries(value)) rule(one, below(path, name), terms);
   };
 
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, "");
@@ -244,11 +247,11 @@ export function object(
   { rest = setting, hasTwoSpellings = false }: ObjectOptions = {},
 ): Rule {
   const known = new Set(Object.keys(fields).map(folded));
-  return (value, place, terms) => {
+  return (value, path, terms) => {
     if (value === undefined || value === null) return;
-    if (!isObject(value)) refuseUnknown(place, "something else where an object belongs");
+    if (!isObject(value)) refuseUnknown(path, "something else where an object belongs");
     for (const [written, one] of Object.entries(value)) {
-      const at = below(place, written);
+      const at = below(path, written);
       const name = hasTwoSpellings ? camel(written) : written;
       if (Object.hasOwn(fields, name)) {
         fields[name]!(one, at, terms);
@@ -263,8 +266,8 @@ export function object(
 }
 
 /** For what decides by its mere presence. */
-export const unknown: Rule = (value, place) => {
-  if (value !== undefined && value !== null) refuseUnknown(place, "a field that the gateway does not know");
+export const unknown: Rule = (value, path) => {
+  if (value !== undefined && value !== null) refuseUnknown(path, "a field that the gateway does not know");
 };
 
 export interface KindOptions {
@@ -277,17 +280,17 @@ export interface KindOptions {
 /** Objects that say by `type` what they are. */
 export const kinds =
   (known: Fields, { missing, noun }: KindOptions): Rule =>
-  (value, place, terms) => {
+  (value, path, terms) => {
     if (value === undefined || value === null) return;
-    if (!isObject(value)) refuseUnknown(place, `something else where ${noun} belongs`);
+    if (!isObject(value)) refuseUnknown(path, `something else where ${noun} belongs`);
     const type = value["type"];
     const isNamed = typeof type === "string" && Object.hasOwn(known, type);
     const rule = isNamed ? known[type] : (type ?? undefined) === undefined ? missing?.(value) : undefined;
     if (rule === undefined) {
       const shown = typeof type === "string" ? `the type "${printable(type.slice(0, 64))}"` : "no known type";
-      refuseUnknown(place, `${noun} of ${shown}, which the gateway does not know`);
+      refuseUnknown(path, `${noun} of ${shown}, which the gateway does not know`);
     }
-    rule(value, place, terms);
+    rule(value, path, terms);
   };
 
-export const root: Place = { up: undefined, step: "" };
+export const root: FieldPath = { up: undefined, step: "" };

@@ -2,13 +2,13 @@
  * Turns a list of rules into a classic BPF program for seccomp. Pure: rules in, bytes out, so that the program can
  * be run against a table of system calls in a test before any kernel sees it.
  */
-import type { ArgumentTest, CallVerdict } from "../../forbidden-calls.ts";
+import type { ArgumentTest, CallAction } from "../../forbidden-calls.ts";
 
 /** Applies when every test holds; the first rule that applies decides. */
 export interface Rule {
   readonly nr: number;
   readonly when: readonly ArgumentTest[];
-  readonly verdict: CallVerdict;
+  readonly action: CallAction;
 }
 
 export interface FilterSpec {
@@ -16,7 +16,7 @@ export interface FilterSpec {
   readonly auditArch: number;
   /** System calls from this number on did not exist when the rules were written. */
   readonly unknownFrom: number;
-  readonly unknownVerdict: CallVerdict;
+  readonly unknownVerdict: CallAction;
   readonly rules: readonly Rule[];
 }
 
@@ -38,17 +38,17 @@ export const opcode = {
 
 const offset = { nr: 0, arch: 4, arg: (index: number) => 16 + 8 * index } as const;
 
-export function verdictValue(verdict: CallVerdict): number {
-  if (verdict.kind === "errno") return 0x0005_0000 | verdict.errno;
-  return verdict.kind === "allow" ? 0x7fff_0000 : 0x8000_0000;
+export function verdictValue(action: CallAction): number {
+  if (action.kind === "errno") return 0x0005_0000 | action.errno;
+  return action.kind === "allow" ? 0x7fff_0000 : 0x8000_0000;
 }
 
 const load = (k: number): Instruction => ({ code: opcode.load, jt: 0, jf: 0, k });
-const ret = (verdict: CallVerdict): Instruction => ({
+const ret = (action: CallAction): Instruction => ({
   code: opcode.ret,
   jt: 0,
   jf: 0,
-  k: verdictValue(verdict),
+  k: verdictValue(action),
 });
 const jump = (code: number, k: number, jt: number, jf: number): Instruction => ({ code, jt, jf, k: k >>> 0 });
 
@@ -63,7 +63,7 @@ function testInstructions(test: ArgumentTest, skip: number): readonly Instructio
 
 /** A rule as a block that falls through when it does not apply. The accumulator holds the number before and after. */
 function ruleInstructions(rule: Rule): readonly Instruction[] {
-  const tail: Instruction[] = [ret(rule.verdict)];
+  const tail: Instruction[] = [ret(rule.action)];
   if (rule.when.length === 0) return [jump(opcode.jumpEqual, rule.nr, 0, tail.length), ...tail];
   let body: readonly Instruction[] = tail;
   for (const test of rule.when.toReversed()) {

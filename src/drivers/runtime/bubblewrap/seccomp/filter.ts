@@ -8,9 +8,9 @@ const noSuchCall = 38;
 
 export function filterSpec(architecture: Architecture): FilterSpec {
   const rules: Rule[] = [];
-  for (const { syscall, when, verdict } of callRules) {
+  for (const { syscall, when, action } of callRules) {
     const nr = syscallNumber(syscall, architecture);
-    if (nr !== undefined) rules.push({ nr, when, verdict });
+    if (nr !== undefined) rules.push({ nr, when, action });
   }
   // SECURITY: a list of denials must not allow what was invented after it. The x32 calls (bit 30) end here too.
   return {

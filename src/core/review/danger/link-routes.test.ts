@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { linkWays, maxWays } from "./link-ways.ts";
+import { linkRoutes, maxRoutes } from "./link-routes.ts";
 
-const ways = (links: Readonly<Record<string, string>>, changed: readonly string[] = []) => {
+const routes = (links: Readonly<Record<string, string>>, changed: readonly string[] = []) => {
   const all = Object.entries(links).map(([path, target]) => ({
     path,
     target,
     isChanged: changed.includes(path),
   }));
-  const found = linkWays(all);
+  const found = linkRoutes(all);
   return {
     ...found,
-    ends: Object.fromEntries(found.ways.map(({ path, leads }) => [path, leads])),
-    fresh: found.ways.filter((way) => way.changed.length > 0).map(({ path }) => path),
+    ends: Object.fromEntries(found.routes.map(({ path, leads }) => [path, leads])),
+    fresh: found.routes.filter((route) => route.changed.length > 0).map(({ path }) => path),
   };
 };
 
@@ -32,31 +32,31 @@ describe("where links lead", () => {
     ["its parent, once", { "a/up": ".." }, { "a/up": "" }],
     ["nowhere", { one: "two", two: "one", out: "../x", abs: "/etc", win: "C:\\x" }, {}],
   ])("%s", (_, links, expected) => {
-    expect(ways(links).ends).toEqual(expected);
+    expect(routes(links).ends).toEqual(expected);
   });
 
   it("says which ways are new: also an old link to a new one", () => {
     const links = { old: "mid", mid: "docs", other: "docs" };
-    expect(ways(links, ["mid"]).fresh.toSorted()).toEqual(["mid", "old"]);
-    expect(ways(links).fresh).toEqual([]);
+    expect(routes(links, ["mid"]).fresh.toSorted()).toEqual(["mid", "old"]);
+    expect(routes(links).fresh).toEqual([]);
   });
 
   it("names changed links that lead away", () => {
-    expect(ways({ up: "..", "a/in": "../up/x" }, ["a/in"]).lost.map(({ path }) => path)).toEqual(["a/in"]);
-    expect(ways({ up: ".." }).lost).toEqual([]);
+    expect(routes({ up: "..", "a/in": "../up/x" }, ["a/in"]).lost.map(({ path }) => path)).toEqual(["a/in"]);
+    expect(routes({ up: ".." }).lost).toEqual([]);
   });
 
   it("stays within its bounds whatever the links are, and says when it left something out", () => {
     const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`d${at}/up`, ".."]));
-    const found = ways(many, ["d0/up"]);
-    expect(found.ways).toHaveLength(maxWays);
+    const found = routes(many, ["d0/up"]);
+    expect(found.routes).toHaveLength(maxRoutes);
     expect(found.isCut).toBe(true);
     expect(found.ends["d0/up"]).toBe("");
     const part = fc.constantFrom("a", "b", "A", "..", ".", "", "l");
     const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
     fc.assert(
       fc.property(fc.dictionary(path, path, { maxKeys: 12 }), (links) => {
-        expect(ways(links).ways.length).toBeLessThanOrEqual(maxWays);
+        expect(routes(links).routes.length).toBeLessThanOrEqual(maxRoutes);
       }),
       { numRuns: 300 },
     );

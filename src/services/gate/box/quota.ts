@@ -1,5 +1,5 @@
 /** Bounded room for what waits or is held: nothing is taken beyond the bound, and what was taken is given back. */
-export class Room {
+export class Quota {
   #free: number;
 
   constructor(size: number) {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isOwnPlace } from "./own-places.ts";
+import { isOwnDirectory } from "./own-directories.ts";
 
 it.each([
   ["/home/ada/.ssh", true],
@@ -18,9 +18,9 @@ it.each([
   ["/home/bob/.ssh", true],
   ["/srv/data", false],
   ["/etcetera", false],
-])("%s is for the command line: %s", (path, isOwn) => expect(isOwnPlace(path, "/home/ada")).toBe(isOwn));
+])("%s is for the command line: %s", (path, isOwn) => expect(isOwnDirectory(path, "/home/ada")).toBe(isOwn));
 
 it("has the projects of root's own home", () => {
-  expect(isOwnPlace("/root/work", "/root")).toBe(false);
-  expect(isOwnPlace("/root/.ssh", "/root")).toBe(true);
+  expect(isOwnDirectory("/root/work", "/root")).toBe(false);
+  expect(isOwnDirectory("/root/.ssh", "/root")).toBe(true);
 });

@@ -16,7 +16,7 @@ import { infoOf, isRevoked, openVersion, sealVersion } from "./secret-entry.ts";
 import type { UnlockedFile } from "./unlocked-file.ts";
 import { checkValue } from "./value-checks.ts";
 
-interface SecretShelfParts {
+interface SecretStoreParts {
   readonly file: UnlockedFile;
   readonly outside: OutsideValues;
   readonly clock: Clock;
@@ -25,10 +25,10 @@ interface SecretShelfParts {
 
 type Imported = Awaited<ReturnType<Vault["import"]>>;
 
-export class SecretShelf {
-  readonly #parts: SecretShelfParts;
+export class SecretStore {
+  readonly #parts: SecretStoreParts;
 
-  constructor(parts: SecretShelfParts) {
+  constructor(parts: SecretStoreParts) {
     this.#parts = parts;
   }
 

@@ -4,10 +4,10 @@ import type { ModelApi } from "../../../contract/model/api.ts";
 export const away = "https://attacker.test/?secret=1";
 const picture = "data:image/png;base64,AAAA";
 
-export interface Errand {
+export interface RemoteFetch {
   readonly what: string;
   readonly api: ModelApi;
-  readonly errand: object;
+  readonly request: object;
   readonly harmless?: object;
   readonly says?: RegExp;
 }
@@ -20,60 +20,60 @@ const held = { type: "base64", media_type: "image/png", data: "AAAA" };
 const result = (...content: unknown[]) => user({ type: "tool_result", tool_use_id: "1", content });
 const inDocument = (...content: unknown[]) => ({ type: "document", source: { type: "content", content } });
 
-const anthropic: readonly Omit<Errand, "api">[] = [
+const anthropic: readonly Omit<RemoteFetch, "api">[] = [
   {
     what: "a picture",
-    errand: { messages: user({ type: "image", source }) },
+    request: { messages: user({ type: "image", source }) },
     harmless: { messages: user({ type: "image", source: held }) },
   },
   {
     what: "a picture in a tool's result",
-    errand: { messages: result({ type: "image", source }) },
+    request: { messages: result({ type: "image", source }) },
     harmless: { messages: user({ type: "tool_use", input: { source } }) },
   },
   {
     what: "a picture in a document",
-    errand: { messages: user(inDocument({ type: "image", source })) },
+    request: { messages: user(inDocument({ type: "image", source })) },
     harmless: { messages: user(inDocument({ type: "image", source: held }, { type: "text", text: away })) },
   },
   {
     what: "a picture in a document in a tool's result",
-    errand: { messages: result(inDocument({ type: "image", source })) },
+    request: { messages: result(inDocument({ type: "image", source })) },
     harmless: { messages: result(inDocument({ type: "image", source: held })) },
   },
-  { what: "a document", errand: { messages: user({ type: "document", source }) } },
-  { what: "a picture in the instructions", errand: { system: [{ type: "image", source }] } },
+  { what: "a document", request: { messages: user({ type: "document", source }) } },
+  { what: "a picture in the instructions", request: { system: [{ type: "image", source }] } },
   {
     what: "an address in place of the picture itself",
-    errand: { messages: user({ type: "image", source: { ...held, data: away } }) },
+    request: { messages: user({ type: "image", source: { ...held, data: away } }) },
   },
   {
     what: "a file that is kept",
-    errand: { messages: user({ type: "document", source: { type: "file", file_id: "file_1" } }) },
+    request: { messages: user({ type: "document", source: { type: "file", file_id: "file_1" } }) },
   },
   {
     what: "a file for a container",
-    errand: { messages: user({ type: "container_upload", file_id: "file_1" }) },
+    request: { messages: user({ type: "container_upload", file_id: "file_1" }) },
   },
   {
     what: "a source that is new",
-    errand: { messages: user({ type: "image", source: { type: "bucket", name: "x" } }) },
+    request: { messages: user({ type: "image", source: { type: "bucket", name: "x" } }) },
     says: unknownType,
   },
   {
     what: "an MCP server",
-    errand: { messages: [], mcp_servers: [{ ...source, name: "x" }] },
+    request: { messages: [], mcp_servers: [{ ...source, name: "x" }] },
     harmless: { messages: [], mcp_servers: [] },
   },
-  { what: "the tools of an MCP server", errand: { tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] } },
+  { what: "the tools of an MCP server", request: { tools: [{ type: "mcp_toolset", mcp_server_name: "x" }] } },
   {
     what: "a page",
-    errand: { tools: [{ type: "web_fetch_20250910", name: "web_fetch" }] },
+    request: { tools: [{ type: "web_fetch_20250910", name: "web_fetch" }] },
     harmless: { tools: [{ name: "web_fetch", input_schema: {} }] },
   },
   {
     what: "a newer tool for pages",
-    errand: { tools: [{ type: "web_fetch_20300101", name: "web_fetch" }] },
+    request: { tools: [{ type: "web_fetch_20300101", name: "web_fetch" }] },
     harmless: {
       tools: [
         { type: "web_search_20250305", name: "web_search", max_uses: 8, allowed_domains: ["example.org"] },
@@ -83,7 +83,7 @@ const anthropic: readonly Omit<Errand, "api">[] = [
   },
   {
     what: "a tool that is added later",
-    errand: {
+    request: {
       messages: [
         {
           role: "system",
@@ -99,19 +99,19 @@ const anthropic: readonly Omit<Errand, "api">[] = [
   },
   {
     what: "programs",
-    errand: { tools: [{ type: "code_execution_20250825", name: "code_execution" }] },
+    request: { tools: [{ type: "code_execution_20250825", name: "code_execution" }] },
     harmless: { tools: [{ type: "bash_20250124", name: "bash" }] },
   },
-  { what: "a container", errand: { container: "container_1" }, harmless: { container: null } },
-  { what: "another model", errand: { fallbacks: [{ model: "claude-dear" }] } },
+  { what: "a container", request: { container: "container_1" }, harmless: { container: null } },
+  { what: "another model", request: { fallbacks: [{ model: "claude-dear" }] } },
   {
     what: "another model to ask for advice",
-    errand: { tools: [{ type: "advisor_20260301", name: "advisor", model: "claude-dear" }] },
+    request: { tools: [{ type: "advisor_20260301", name: "advisor", model: "claude-dear" }] },
   },
-  { what: "another account", errand: { user_profile_id: "profile_1" } },
+  { what: "another account", request: { user_profile_id: "profile_1" } },
   {
     what: "a schema that is elsewhere",
-    errand: { tools: [{ name: "x", input_schema: { properties: { a: { $ref: away } } } }] },
+    request: { tools: [{ name: "x", input_schema: { properties: { a: { $ref: away } } } }] },
     harmless: {
       tools: [
         {
@@ -128,22 +128,22 @@ const anthropic: readonly Omit<Errand, "api">[] = [
 
 const answered = (output: unknown) => [{ type: "function_call_output", call_id: "1", output }];
 
-const responses: readonly Omit<Errand, "api">[] = [
+const responses: readonly Omit<RemoteFetch, "api">[] = [
   {
     what: "a picture",
-    errand: { input: user({ type: "input_image", image_url: away }) },
+    request: { input: user({ type: "input_image", image_url: away }) },
     harmless: {
       input: user({ type: "input_image", image_url: picture }, { type: "input_text", text: away }),
     },
   },
   {
     what: "a picture in a tool's result",
-    errand: { input: answered([{ type: "input_image", image_url: away }]) },
+    request: { input: answered([{ type: "input_image", image_url: away }]) },
     harmless: { input: answered(`{"image_url":"${away}"}`) },
   },
   {
     what: "a picture of the screen",
-    errand: {
+    request: {
       input: [
         {
           type: "computer_call_output",
@@ -164,34 +164,34 @@ const responses: readonly Omit<Errand, "api">[] = [
   },
   {
     what: "a file",
-    errand: { input: user({ type: "input_file", file_url: away }) },
+    request: { input: user({ type: "input_file", file_url: away }) },
     harmless: {
       input: user({ type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,AAAA" }),
     },
   },
   {
     what: "a file by address in the field for its data",
-    errand: { input: user({ type: "input_file", file_data: away }) },
+    request: { input: user({ type: "input_file", file_data: away }) },
   },
-  { what: "a file that is kept", errand: { input: user({ type: "input_file", file_id: "file-1" }) } },
+  { what: "a file that is kept", request: { input: user({ type: "input_file", file_id: "file-1" }) } },
   {
     what: "a prompt with a picture as its variable",
-    errand: { prompt: { id: "pmpt_1", variables: { a: { type: "input_image", image_url: away } } } },
+    request: { prompt: { id: "pmpt_1", variables: { a: { type: "input_image", image_url: away } } } },
     harmless: { prompt: null },
   },
   {
     what: "a conversation that is kept",
-    errand: { conversation: "conv_1" },
+    request: { conversation: "conv_1" },
     harmless: { previous_response_id: "resp_1" },
   },
   {
     what: "an MCP server",
-    errand: { input: "x", tools: [{ type: "mcp", server_url: away, server_label: "x" }] },
+    request: { input: "x", tools: [{ type: "mcp", server_url: away, server_label: "x" }] },
     harmless: { input: "x", tools: [{ type: "function", name: "mcp" }] },
   },
   {
     what: "an MCP server among tools that come later",
-    errand: {
+    request: {
       input: [{ type: "additional_tools", role: "developer", tools: [{ type: "mcp", server_url: away }] }],
     },
     harmless: {
@@ -200,60 +200,60 @@ const responses: readonly Omit<Errand, "api">[] = [
   },
   {
     what: "an MCP server among tools that were found",
-    errand: {
+    request: {
       input: [{ type: "tool_search_output", call_id: "1", tools: [{ type: "mcp", server_url: away }] }],
     },
   },
   {
     what: "a yes to an MCP server",
-    errand: { input: [{ type: "mcp_approval_response", approval_request_id: "1", approve: true }] },
+    request: { input: [{ type: "mcp_approval_response", approval_request_id: "1", approve: true }] },
   },
   {
     what: "a picture as a mask",
-    errand: { tools: [{ type: "image_generation", input_image_mask: { image_url: away } }] },
+    request: { tools: [{ type: "image_generation", input_image_mask: { image_url: away } }] },
     harmless: { tools: [{ type: "image_generation", input_image_mask: { image_url: picture } }] },
   },
   {
     what: "a hosted shell",
-    errand: {
+    request: {
       tools: [
         { type: "shell", environment: { type: "container_auto", network_policy: { type: "allowlist" } } },
       ],
     },
     harmless: { tools: [{ type: "shell", environment: { type: "local" } }, { type: "local_shell" }] },
   },
-  { what: "programs", errand: { tools: [{ type: "code_interpreter", container: { type: "auto" } }] } },
-  { what: "files that are kept", errand: { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] } },
+  { what: "programs", request: { tools: [{ type: "code_interpreter", container: { type: "auto" } }] } },
+  { what: "files that are kept", request: { tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }] } },
   {
     what: "pages for a search",
-    errand: { tools: [{ type: "web_search" }] },
+    request: { tools: [{ type: "web_search" }] },
     harmless: { tools: [{ type: "web_search", external_web_access: false }] },
   },
-  { what: "pages for an older search", errand: { tools: [{ type: "web_search_preview" }] } },
-  { what: "a new kind of tool", errand: { tools: [{ type: "browser" }] }, says: unknownType },
-  { what: "a new kind of item", errand: { input: [{ type: "page", url: away }] }, says: unknownType },
+  { what: "pages for an older search", request: { tools: [{ type: "web_search_preview" }] } },
+  { what: "a new kind of tool", request: { tools: [{ type: "browser" }] }, says: unknownType },
+  { what: "a new kind of item", request: { input: [{ type: "page", url: away }] }, says: unknownType },
 ];
 
-const chat: readonly Omit<Errand, "api">[] = [
+const chat: readonly Omit<RemoteFetch, "api">[] = [
   {
     what: "a picture",
-    errand: { messages: user({ type: "image_url", image_url: { url: away } }) },
+    request: { messages: user({ type: "image_url", image_url: { url: away } }) },
     harmless: {
       messages: user({ type: "image_url", image_url: { url: picture } }, { type: "text", text: away }),
     },
   },
-  { what: "a picture as a plain text", errand: { messages: user({ type: "image_url", image_url: away }) } },
+  { what: "a picture as a plain text", request: { messages: user({ type: "image_url", image_url: away }) } },
   {
     what: "a picture behind a space",
-    errand: { messages: user({ type: "image_url", image_url: { url: ` ${away}` } }) },
+    request: { messages: user({ type: "image_url", image_url: { url: ` ${away}` } }) },
   },
   {
     what: "a file of the server",
-    errand: { messages: user({ type: "image_url", image_url: { url: "/etc/passwd" } }) },
+    request: { messages: user({ type: "image_url", image_url: { url: "/etc/passwd" } }) },
   },
   {
     what: "a picture in a tool's result",
-    errand: {
+    request: {
       messages: [
         { role: "tool", tool_call_id: "1", content: [{ type: "image_url", image_url: { url: away } }] },
       ],
@@ -261,17 +261,17 @@ const chat: readonly Omit<Errand, "api">[] = [
   },
   {
     what: "a film",
-    errand: { messages: user({ type: "video_url", video_url: { url: away } }) },
+    request: { messages: user({ type: "video_url", video_url: { url: away } }) },
     harmless: { messages: user({ type: "video_url", video_url: { url: "data:video/mp4;base64,AAAA" } }) },
   },
   {
     what: "a sound",
-    errand: { messages: user({ type: "input_audio", input_audio: { data: away, format: "wav" } }) },
+    request: { messages: user({ type: "input_audio", input_audio: { data: away, format: "wav" } }) },
     harmless: { messages: user({ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }) },
   },
   {
     what: "a file",
-    errand: { messages: user({ type: "file", file: { file_data: away } }) },
+    request: { messages: user({ type: "file", file: { file_data: away } }) },
     harmless: {
       messages: user({
         type: "file",
@@ -279,23 +279,23 @@ const chat: readonly Omit<Errand, "api">[] = [
       }),
     },
   },
-  { what: "a file that is kept", errand: { messages: user({ type: "file", file: { file_id: "file-1" } }) } },
+  { what: "a file that is kept", request: { messages: user({ type: "file", file: { file_id: "file-1" } }) } },
   {
     what: "a list of films",
-    errand: { messages: user({ type: "video", video: [away] }) },
+    request: { messages: user({ type: "video", video: [away] }) },
     says: unknownType,
   },
-  { what: "a search", errand: { web_search_options: {} } },
-  { what: "other models", errand: { fallbacks: ["gpt-dear"] } },
-  { what: "an add-on", errand: { plugins: [{ id: "web" }] } },
-  { what: "another server", errand: { api_base: away } },
+  { what: "a search", request: { web_search_options: {} } },
+  { what: "other models", request: { fallbacks: ["gpt-dear"] } },
+  { what: "an add-on", request: { plugins: [{ id: "web" }] } },
+  { what: "another server", request: { api_base: away } },
   {
     what: "another server to share a cache with",
-    errand: { kv_transfer_params: { remote_host: "metadata" } },
+    request: { kv_transfer_params: { remote_host: "metadata" } },
   },
   {
     what: "an MCP server",
-    errand: { tools: [{ type: "mcp", server_url: away }] },
+    request: { tools: [{ type: "mcp", server_url: away }] },
     harmless: {
       tools: [{ type: "function", function: { name: "mcp", parameters: {} } }, { function: { name: "x" } }],
     },
@@ -305,25 +305,25 @@ const chat: readonly Omit<Errand, "api">[] = [
 
 const parts = (...all: unknown[]) => [{ role: "user", parts: all }];
 
-const gemini: readonly Omit<Errand, "api">[] = [
+const gemini: readonly Omit<RemoteFetch, "api">[] = [
   {
     what: "a page",
-    errand: { contents: [], tools: [{ url_context: {} }] },
+    request: { contents: [], tools: [{ url_context: {} }] },
     harmless: { contents: [], tools: [{ functionDeclarations: [] }, { googleSearch: {} }] },
   },
   {
     what: "a file",
-    errand: { contents: { parts: { fileData: { fileUri: away } } } },
+    request: { contents: { parts: { fileData: { fileUri: away } } } },
     harmless: { contents: parts({ inlineData: { mimeType: "image/png", data: "AAAA" } }, { text: away }) },
   },
-  { what: "a file in the other spelling", errand: { contents: parts({ file_data: { file_uri: away } }) } },
+  { what: "a file in the other spelling", request: { contents: parts({ file_data: { file_uri: away } }) } },
   {
     what: "a file in the instructions",
-    errand: { system_instruction: { parts: [{ fileData: { fileUri: away } }] } },
+    request: { system_instruction: { parts: [{ fileData: { fileUri: away } }] } },
   },
   {
     what: "a file in a tool's result",
-    errand: {
+    request: {
       contents: parts({
         functionResponse: { name: "x", response: {}, parts: [{ fileData: { fileUri: away } }] },
       }),
@@ -340,39 +340,39 @@ const gemini: readonly Omit<Errand, "api">[] = [
   },
   {
     what: "an MCP server",
-    errand: { tools: [{ mcpServers: [{ name: "x", streamableHttpTransport: { url: away } }] }] },
+    request: { tools: [{ mcpServers: [{ name: "x", streamableHttpTransport: { url: away } }] }] },
   },
   {
     what: "an MCP server beside functions",
-    errand: { tools: { functionDeclarations: [], mcp_servers: [{ name: "x" }] } },
+    request: { tools: { functionDeclarations: [], mcp_servers: [{ name: "x" }] } },
   },
-  { what: "programs", errand: { tools: [{ codeExecution: {} }] } },
-  { what: "files that are kept", errand: { tools: [{ fileSearch: { fileSearchStoreNames: ["x"] } }] } },
-  { what: "a search of somebody else", errand: { tools: [{ exaAiSearch: {} }] } },
-  { what: "a new kind of tool", errand: { tools: [{ pageReader: {} }] }, says: /does not know/ },
-  { what: "a new kind of part", errand: { contents: parts({ pageData: {} }) }, says: /does not know/ },
+  { what: "programs", request: { tools: [{ codeExecution: {} }] } },
+  { what: "files that are kept", request: { tools: [{ fileSearch: { fileSearchStoreNames: ["x"] } }] } },
+  { what: "a search of somebody else", request: { tools: [{ exaAiSearch: {} }] } },
+  { what: "a new kind of tool", request: { tools: [{ pageReader: {} }] }, says: /does not know/ },
+  { what: "a new kind of part", request: { contents: parts({ pageData: {} }) }, says: /does not know/ },
   {
     what: "a cache that is kept",
-    errand: { cachedContent: "cachedContents/1" },
+    request: { cachedContent: "cachedContents/1" },
     harmless: { cached_content: null },
   },
   {
     what: "another model",
-    errand: { generationConfig: { routingConfig: { manualMode: { modelName: "dear" } } } },
+    request: { generationConfig: { routingConfig: { manualMode: { modelName: "dear" } } } },
   },
   {
     what: "a file in what is only counted",
-    errand: {
+    request: {
       generateContentRequest: { model: "models/m", contents: parts({ fileData: { fileUri: away } }) },
     },
     harmless: { generateContentRequest: { model: "models/m", contents: parts({ text: away }) } },
   },
 ];
 
-const of = (api: ModelApi, cases: readonly Omit<Errand, "api">[]): readonly Errand[] =>
+const of = (api: ModelApi, cases: readonly Omit<RemoteFetch, "api">[]): readonly RemoteFetch[] =>
   cases.map((one) => ({ api, ...one }));
 
-export const errands: readonly Errand[] = [
+export const remoteFetches: readonly RemoteFetch[] = [
   ...of("anthropic", anthropic),
   ...of("openai-responses", responses),
   ...of("openai-chat", chat),

@@ -13,7 +13,7 @@ export interface TreeLink {
 }
 
 /** One name for what another place holds, such as `.vscode` for `docs/x`. */
-export interface LinkWay {
+export interface LinkRoute {
   readonly path: string;
   /** The folded path it ends at; empty for the root of the tree. */
   readonly leads: string;
@@ -22,7 +22,7 @@ export interface LinkWay {
 }
 
 export interface LinkWays {
-  readonly ways: readonly LinkWay[];
+  readonly routes: readonly LinkRoute[];
   /** Changed links whose end is outside of the tree, or unknown. */
   readonly lost: readonly TreeLink[];
   /** There are more than were followed. */
@@ -30,7 +30,7 @@ export interface LinkWays {
 }
 
 const maxLinks = 5_000;
-export const maxWays = 4_000;
+export const maxRoutes = 4_000;
 /** As many as Linux follows for one name. */
 const maxSteps = 40;
 
@@ -39,7 +39,7 @@ interface Resolved {
   readonly through: readonly TreeLink[];
 }
 
-export function linkWays(all: readonly TreeLink[]): LinkWays {
+export function linkRoutes(all: readonly TreeLink[]): LinkWays {
   // What has changed comes first, so that a flood of other links does not crowd it out.
   const links = [...all].sort((a, b) => Number(b.isChanged) - Number(a.isChanged)).slice(0, maxLinks);
   const byKey = new Map(links.map((link) => [foldPath(link.path), link]));
@@ -48,27 +48,27 @@ export function linkWays(all: readonly TreeLink[]): LinkWays {
     const found = resolve(link, byKey);
     if (found) resolved.set(link, found);
   }
-  const ways: (LinkWay & { readonly chain: readonly TreeLink[] })[] = [];
+  const routes: (LinkRoute & { readonly chain: readonly TreeLink[] })[] = [];
   const add = (path: string, chain: readonly TreeLink[]): boolean => {
     const { leads, through } = resolved.get(chain.at(-1)!)!;
-    const isDone = ways.length >= maxWays;
+    const isDone = routes.length >= maxRoutes;
     const changed = [...new Set([...chain, ...through])].filter(({ isChanged }) => isChanged);
-    if (!isDone) ways.push({ path, leads, changed, chain });
+    if (!isDone) routes.push({ path, leads, changed, chain });
     return !isDone;
   };
   const lost = links.filter((link) => link.isChanged && !resolved.has(link));
   let isCut = all.length > maxLinks;
   for (const link of resolved.keys()) isCut = !add(link.path, [link]) || isCut;
-  for (let at = 0; at < ways.length; at += 1) {
-    const { path, leads, chain } = ways[at]!;
+  for (let at = 0; at < routes.length; at += 1) {
+    const { path, leads, chain } = routes[at]!;
     for (const [next] of resolved) {
       const rest = restBelow(next.path, leads);
       // A link that is met again leads to where the way has been already.
       if (rest === undefined || rest === "" || chain.includes(next)) continue;
-      if (!add(`${path}/${rest}`, [...chain, next])) return { ways, lost, isCut: true };
+      if (!add(`${path}/${rest}`, [...chain, next])) return { routes, lost, isCut: true };
     }
   }
-  return { ways, lost, isCut };
+  return { routes, lost, isCut };
 }
 
 /** The part of a path below a folded directory, as it is spelled; undefined when it is not below. */

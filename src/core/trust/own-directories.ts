@@ -10,30 +10,30 @@ import type { Origin } from "../../manifest/index.ts";
 import { isWithin, systemDirs } from "../../contract/mount-paths.ts";
 import type { CoreWith } from "../context.ts";
 import { isAgreed } from "./is-agreed.ts";
-import { type ResolvePlaces, resolveMounts, resolveSkills } from "./mount-requests.ts";
+import { type ManifestInputs, resolveMounts, resolveSkills } from "./mount-requests.ts";
 import { trustRequests } from "./trust-requests.ts";
 
-const systemPlaces = [...systemDirs, "/boot", "/root", "/var/lib", "/var/spool"];
+const systemDirectories = [...systemDirs, "/boot", "/root", "/var/lib", "/var/spool"];
 
-export function isOwnPlace(path: string, userHome: string): boolean {
+export function isOwnDirectory(path: string, userHome: string): boolean {
   // Root's daemon could show those of every user.
   for (const home of [userHome, /^\/home\/[^/]+/.exec(path)?.[0] ?? userHome]) {
     // A directory that holds the home holds what is in it.
     if (isWithin(home, path)) return true;
     if (isWithin(path, home)) return path.slice(home.length).startsWith("/.");
   }
-  return systemPlaces.some((place) => isWithin(path, place));
+  return systemDirectories.some((place) => isWithin(path, place));
 }
 
 /** For mounts and skills; a manifest that was agreed to at the command line is no question any more. */
 export async function requireBrowserMounts(
   core: CoreWith<"host" | "store">,
-  places: ResolvePlaces,
+  inputs: ManifestInputs,
 ): Promise<void> {
-  const skills = resolveSkills(places);
-  const mounts = resolveMounts(places).map(({ mount: { source }, origin }) => ({ source, origin }));
+  const skills = resolveSkills(inputs);
+  const mounts = resolveMounts(inputs).map(({ mount: { source }, origin }) => ({ source, origin }));
   const asked = skills === undefined ? mounts : [...mounts, skills];
-  const isTrusted = await isAgreed(core, places, trustRequests(places).digest);
+  const isTrusted = await isAgreed(core, inputs, trustRequests(inputs).digest);
   const isOpen = (origin: Origin): boolean =>
     origin.source === "flag" || (origin.source === "manifest" && !isTrusted);
   await refuseOwn(
@@ -53,7 +53,7 @@ export async function requireBrowserProject(
 
 async function refuseOwn({ ports: { host } }: CoreWith<"host">, sources: readonly string[]): Promise<void> {
   const home = (await host.realPath(host.userHome)) ?? host.userHome;
-  const found = sources.find((source) => isOwnPlace(source, home));
+  const found = sources.find((source) => isOwnDirectory(source, home));
   if (found === undefined) return;
   const place = printable(found);
   throw new AgentBoxError("access.forbidden", `A browser cannot show ${place} of the host to a box.`, {

@@ -1,47 +1,58 @@
 /** Which binding of a box a request is for: the scheme, host, port, method and path that were agreed to, or none. */
 import { matchesHost } from "../../contract/network/host-pattern.ts";
 import { permitsPath } from "../../contract/network/path-readings.ts";
-import type { SecretBinding, SecretPlace } from "../../contract/secret/binding.ts";
+import type { SecretBinding, SecretDestination } from "../../contract/secret/binding.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import type { Placeholder } from "./placeholder.ts";
 
 /** One place of one binding. */
-export interface BoundPlace {
+export interface BoundDestination {
   readonly binding: SecretBinding;
-  readonly place: SecretPlace;
+  readonly destination: SecretDestination;
   readonly placeholder: Placeholder;
 }
 
 /** Every place at this host and port, whatever the method and path: what makes the host a managed one. */
-export const placesAt = (all: readonly BoundPlace[], host: string, port: number): readonly BoundPlace[] =>
-  all.filter(({ place }) => place.port === port && matchesHost(place.host, host));
+export const destinationsAt = (
+  all: readonly BoundDestination[],
+  host: string,
+  port: number,
+): readonly BoundDestination[] =>
+  all.filter(({ destination }) => destination.port === port && matchesHost(destination.host, host));
 
 const isFor = (
-  { place: { scheme, methods } }: BoundPlace,
+  { destination: { scheme, methods } }: BoundDestination,
   request: Pick<OutgoingRequest, "scheme" | "method">,
 ): boolean => scheme === request.scheme && (methods.length === 0 || methods.includes(request.method));
 
 /** Those of them where the value may go into this request. */
-export function placesFor(managed: readonly BoundPlace[], request: OutgoingRequest): readonly BoundPlace[] {
+export function destinationsFor(
+  managed: readonly BoundDestination[],
+  request: OutgoingRequest,
+): readonly BoundDestination[] {
   return managed.filter(
     (one) =>
       isFor(one, request) &&
       // SECURITY: a path with two readings is no bound path.
-      (one.place.paths.length === 0 || permitsPath(one.place.paths, request.path) === true),
+      (one.destination.paths.length === 0 || permitsPath(one.destination.paths, request.path) === true),
   );
 }
 
 /** Whether a path with two readings keeps it from being said whether a value goes into this request. */
-export const isUnclear = (managed: readonly BoundPlace[], request: OutgoingRequest): boolean =>
+export const isUnclear = (managed: readonly BoundDestination[], request: OutgoingRequest): boolean =>
   request.path !== "*" &&
-  managed.some((one) => isFor(one, request) && permitsPath(one.place.paths, request.path) === undefined);
+  managed.some(
+    (one) => isFor(one, request) && permitsPath(one.destination.paths, request.path) === undefined,
+  );
 
 /** The place whose host is named most exactly; `ambiguous` where two bindings name it alike. */
-export function choosePlace(places: readonly BoundPlace[]): BoundPlace | "ambiguous" | undefined {
-  const exactness = ({ place: { host } }: BoundPlace): number =>
+export function chooseDestination(
+  destinations: readonly BoundDestination[],
+): BoundDestination | "ambiguous" | undefined {
+  const exactness = ({ destination: { host } }: BoundDestination): number =>
     host.isWildcard ? host.name.length : Number.POSITIVE_INFINITY;
-  const best = Math.max(...places.map(exactness));
-  const nearest = places.filter((one) => exactness(one) === best);
+  const best = Math.max(...destinations.map(exactness));
+  const nearest = destinations.filter((one) => exactness(one) === best);
   const isOne = nearest.every(({ binding }) => binding.name === nearest[0]?.binding.name);
   return isOne ? nearest[0] : "ambiguous";
 }

@@ -10,7 +10,7 @@ import type { Target } from "./route.ts";
 const version = "/v1";
 const loginPaths = new Set(["/v1/responses", "/v1/responses/compact", "/v1/models"]);
 
-export function checkPlace({ path }: Pick<Target, "path">, { baseUrl }: Key): void {
+export function checkLoginTarget({ path }: Pick<Target, "path">, { baseUrl }: Key): void {
   if (baseUrl === undefined || loginPaths.has(path)) return;
   throw new AgentBoxError("model.bad_request", "A login has no answers at this path.", {
     hint: "Use the Responses API, or a key in place of the login.",
@@ -18,7 +18,7 @@ export function checkPlace({ path }: Pick<Target, "path">, { baseUrl }: Key): vo
 }
 
 /** `path` with its query, as it follows the provider's address. */
-export const placeOf = (
+export const loginTargetOf = (
   provider: ModelProvider,
   path: string,
   { baseUrl }: Key,

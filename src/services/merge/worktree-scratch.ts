@@ -2,14 +2,14 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { GitConfig } from "../../host/git.ts";
-import type { DaemonPlace } from "./person.ts";
-import { MergeRoom } from "./room.ts";
+import type { DaemonUser } from "./person.ts";
+import { ScratchRepository } from "./scratch-repository.ts";
 import type { MergeTarget } from "./target.ts";
 
-export async function openRoomFor(
+export async function openScratchFor(
   { repository, person, settings }: MergeTarget,
-  { tempDir }: DaemonPlace,
-): Promise<MergeRoom> {
+  { tempDir }: DaemonUser,
+): Promise<ScratchRepository> {
   const { gitDir, commonDir } = repository;
   const config: GitConfig = {
     ...settings.config,
@@ -20,17 +20,17 @@ export async function openRoomFor(
     "rerere.enabled": "false",
     "merge.renormalize": "false",
   };
-  const room = await MergeRoom.open({
+  const scratch = await ScratchRepository.open({
     borrows: join(commonDir, "objects"),
     isSha256: settings.isSha256,
     person,
     config,
     tempDir,
   });
-  await room.copyIn(join(commonDir, "info/attributes"), "info/attributes");
+  await scratch.copyIn(join(commonDir, "info/attributes"), "info/attributes");
   if (settings.config["core.sparsecheckout"] === "true")
-    await room.copyIn(join(gitDir, "info/sparse-checkout"), "info/sparse-checkout");
+    await scratch.copyIn(join(gitDir, "info/sparse-checkout"), "info/sparse-checkout");
   const shared = (await readdir(gitDir)).filter((name) => /^sharedindex\.[0-9a-f]+$/.test(name));
-  for (const name of shared) await room.copyIn(join(gitDir, name), name);
-  return room;
+  for (const name of shared) await scratch.copyIn(join(gitDir, name), name);
+  return scratch;
 }

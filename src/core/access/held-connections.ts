@@ -2,18 +2,18 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "./caller.ts";
 
-const lookAgainMs = 20_000;
+const recheckMs = 20_000;
 
-interface OpenEnd {
+interface HeldConnection {
   readonly caller: Caller;
   readonly mayStill: () => boolean;
   readonly end: () => void;
 }
 
-export class OpenEnds {
+export class HeldConnections {
   readonly #clock: () => Clock;
   readonly #isAlive: (caller: Caller) => boolean;
-  readonly #open = new Set<OpenEnd>();
+  readonly #open = new Set<HeldConnection>();
   #isWatching = false;
 
   constructor(clock: () => Clock, isAlive: (caller: Caller) => boolean) {
@@ -24,7 +24,7 @@ export class OpenEnds {
   /** Calls `end` when the caller's credential ends, or `mayStill` says no; returns the way to let go. */
   hold(caller: Caller, end: () => void, mayStill: () => boolean = () => true): () => void {
     if (caller.credential.kind === "socket") return () => undefined;
-    const one: OpenEnd = { caller, mayStill, end };
+    const one: HeldConnection = { caller, mayStill, end };
     this.#open.add(one);
     this.#watch();
     return () => this.#open.delete(one);
@@ -43,7 +43,7 @@ export class OpenEnds {
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    this.#clock().after(lookAgainMs, () => {
+    this.#clock().after(recheckMs, () => {
       this.#isWatching = false;
       this.sweep();
       if (this.#open.size > 0) this.#watch();

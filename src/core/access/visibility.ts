@@ -18,7 +18,7 @@ interface OfBox {
   readonly incarnation?: string | undefined;
 }
 
-export interface Sight extends Caller {
+export interface Visibility extends Caller {
   /** Sees everything: its owner and admins. */
   readonly isOfHost: boolean;
   readonly scopes: readonly Scope[];
@@ -32,13 +32,13 @@ export interface Sight extends Caller {
   roleOnLife(thing: OfBox): BoxRole | undefined;
 }
 
-export interface SightDeps {
+export interface VisibilityDeps {
   readonly state: () => AccessState;
   readonly findBox: Store["findBox"];
   readonly nowMs: () => number;
 }
 
-export function sightOf(caller: Caller, { state, findBox, nowMs }: SightDeps): Sight {
+export function visibilityOf(caller: Caller, { state, findBox, nowMs }: VisibilityDeps): Visibility {
   const { principal } = caller;
   const isHost = isOfHost(principal);
   const roleOnLife = (thing: OfBox): BoxRole | undefined =>

@@ -6,10 +6,10 @@ import { listFiles, readFile } from "../../core/files/look-at-files.ts";
 import { writeFile } from "../../core/files/write-file.ts";
 import { listPorts } from "../../core/exec/list-ports.ts";
 import { getLink } from "../../core/exec/run-in-box.ts";
-import type { placeRoutes } from "../../contract/api/routes/places.ts";
+import type { fileAndPortRoutes } from "../../contract/api/routes/places.ts";
 import type { Handlers } from "./handlers.ts";
 
-export const placeHandlers: Pick<Handlers, keyof typeof placeRoutes> = {
+export const fileAndPortHandlers: Pick<Handlers, keyof typeof fileAndPortRoutes> = {
   listFiles: ({ deps, params, query }) => listFiles(deps.core, params["box"]!, query.path),
   async readFile({ deps, params, query, response }) {
     const { entry, length, chunks } = await readFile(deps.core, params["box"]!, query);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compareUrl, parsePlace, requireAllowedBranch, requireOwnBranch } from "./push-place.ts";
+import { compareUrl, parsePushTarget, requireAllowedBranch, requireOwnBranch } from "./push-target.ts";
 
 describe("a remote", () => {
   it.each([
@@ -13,7 +13,7 @@ describe("a remote", () => {
     ["https://github.com:8443/x", "https://github.com:8443/x", undefined],
   ])("%s is %s", (text, url, forge) => {
     const settings = { github: ["git.example"], gitea: ["http://127.0.0.1:3000", "http://far.example"] };
-    expect(parsePlace("origin", text, settings)).toMatchObject({ url, forge });
+    expect(parsePushTarget("origin", text, settings)).toMatchObject({ url, forge });
   });
 
   it.each([
@@ -31,13 +31,13 @@ describe("a remote", () => {
     "--upload-pack=touch",
     "",
   ])("%s is none that is pushed to", (text) => {
-    expect(() => parsePlace("origin", text, { github: ["http://far.example"] })).toThrow(
+    expect(() => parsePushTarget("origin", text, { github: ["http://far.example"] })).toThrow(
       expect.objectContaining({ code: "push.refused" }),
     );
   });
 
   it("over ssh comes with the address to use instead", () => {
-    expect(() => parsePlace("origin", "git@github.com:shop/app.git", {})).toThrow(
+    expect(() => parsePushTarget("origin", "git@github.com:shop/app.git", {})).toThrow(
       expect.objectContaining({ hint: expect.stringContaining("https://github.com/shop/app.git") as string }),
     );
   });
@@ -78,14 +78,16 @@ describe("a branch", () => {
     "https://github.com/shop//app",
     "https://github.com/shop/a%5cb",
   ])("takes no path that could be read in another way: %s", (text) => {
-    expect(parsePlace("origin", "https://github.com/shop/my%20app.git", {}).forge).toBe("github");
-    expect(() => parsePlace("origin", text, {})).toThrow(expect.objectContaining({ code: "push.refused" }));
+    expect(parsePushTarget("origin", "https://github.com/shop/my%20app.git", {}).forge).toBe("github");
+    expect(() => parsePushTarget("origin", text, {})).toThrow(
+      expect.objectContaining({ code: "push.refused" }),
+    );
   });
 
   it("knows which hosts a person has named", () => {
     const text = "https://code.example/shop/app.git";
-    expect(parsePlace("origin", text, {})).toMatchObject({ isNamed: false, forge: undefined });
-    expect(parsePlace("origin", text, { hosts: ["code.example"] })).toMatchObject({ isNamed: true });
-    expect(parsePlace("origin", text, { gitea: ["code.example"] })).toMatchObject({ isNamed: true });
+    expect(parsePushTarget("origin", text, {})).toMatchObject({ isNamed: false, forge: undefined });
+    expect(parsePushTarget("origin", text, { hosts: ["code.example"] })).toMatchObject({ isNamed: true });
+    expect(parsePushTarget("origin", text, { gitea: ["code.example"] })).toMatchObject({ isNamed: true });
   });
 });

@@ -12,7 +12,7 @@ import { type RunResult, run } from "../../host/run.ts";
 import { type GuardedGitOptions, guardedGit, guardedGitOk } from "./guarded-git.ts";
 import type { Person } from "./person.ts";
 
-export interface RoomSpec {
+export interface ScratchSpec {
   /** An object store that is read and never written. */
   readonly borrows: string;
   readonly isSha256: boolean;
@@ -22,20 +22,20 @@ export interface RoomSpec {
   readonly tempDir?: string | undefined;
 }
 
-type RoomGitOptions = Partial<Pick<GuardedGitOptions, "stdin" | "stdinFd" | "stdoutFd" | "env" | "cwd">>;
+type ScratchGitOptions = Partial<Pick<GuardedGitOptions, "stdin" | "stdinFd" | "stdoutFd" | "env" | "cwd">>;
 
-export class MergeRoom implements AsyncDisposable {
+export class ScratchRepository implements AsyncDisposable {
   readonly gitDir: string;
-  readonly #spec: RoomSpec;
+  readonly #spec: ScratchSpec;
 
-  private constructor(gitDir: string, spec: RoomSpec) {
+  private constructor(gitDir: string, spec: ScratchSpec) {
     this.gitDir = gitDir;
     this.#spec = spec;
   }
 
-  static async open(spec: RoomSpec): Promise<MergeRoom> {
+  static async open(spec: ScratchSpec): Promise<ScratchRepository> {
     const gitDir = await mkdtemp(join(await realpath(spec.tempDir ?? tmpdir()), "agentbox-merge-"));
-    const room = new MergeRoom(gitDir, spec);
+    const scratch = new ScratchRepository(gitDir, spec);
     try {
       const parts = ["refs", "info", "objects", "objects/info", "objects/pack"];
       for (const part of parts) await mkdir(join(gitDir, part));
@@ -52,22 +52,22 @@ export class MergeRoom implements AsyncDisposable {
         const all = [...Object.keys(files), ...parts, "."];
         for (const name of all) await chown(join(gitDir, name), user.uid, user.gid);
       }
-      return room;
+      return scratch;
     } catch (error) {
-      await room[Symbol.asyncDispose]();
+      await scratch[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  git(args: readonly string[], options: RoomGitOptions = {}): Promise<RunResult> {
+  git(args: readonly string[], options: ScratchGitOptions = {}): Promise<RunResult> {
     return guardedGit(args, this.#options(options));
   }
 
-  async ok(args: readonly string[], options: RoomGitOptions = {}): Promise<string> {
+  async ok(args: readonly string[], options: ScratchGitOptions = {}): Promise<string> {
     return await guardedGitOk(args, this.#options(options));
   }
 
-  #options(options: RoomGitOptions): GuardedGitOptions {
+  #options(options: ScratchGitOptions): GuardedGitOptions {
     const { person, config } = this.#spec;
     return { gitDir: this.gitDir, cwd: this.gitDir, person, ...options, ...omitUndefined({ config }) };
   }

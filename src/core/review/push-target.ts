@@ -8,7 +8,7 @@ import type { PushSection } from "../../manifest/sections/push-section.ts";
 import { matchesPath } from "../../contract/network/path-pattern.ts";
 import { ForgeKind } from "../../contract/review/push.ts";
 
-export interface PushPlace {
+export interface PushTarget {
   /** Without a credential, whatever the project's config has. */
   readonly url: string;
   readonly host: string;
@@ -23,7 +23,7 @@ const publicForges: Readonly<Record<ForgeKind, readonly string[]>> = {
   gitea: ["codeberg.org"],
 };
 
-export function parsePlace(remote: string, text: string, settings: PushSection): PushPlace {
+export function parsePushTarget(remote: string, text: string, settings: PushSection): PushTarget {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
     throw notHttps(remote, text);
@@ -96,7 +96,7 @@ export function requireOwnBranch(branch: string, protectedOnes: readonly (string
 
 /** Where a person opens a pull request by hand. */
 export function compareUrl(
-  { url, forge }: Pick<PushPlace, "url" | "forge">,
+  { url, forge }: Pick<PushTarget, "url" | "forge">,
   base: string,
   branch: string,
 ): string | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Principal } from "../../contract/access/principal.ts";
 import { AccessState } from "../../ports/access-records.ts";
-import { type Sight, sightOf } from "./sight.ts";
+import { type Visibility, visibilityOf } from "./visibility.ts";
 
 const digest = "0".repeat(64);
 const state = AccessState.parse({
@@ -21,8 +21,8 @@ const state = AccessState.parse({
   ],
 });
 
-const sight = (principal: Principal, nowMs = 10): Sight =>
-  sightOf(
+const visibility = (principal: Principal, nowMs = 10): Visibility =>
+  visibilityOf(
     { principal, credential: { kind: "session", id: "x" } },
     { state: () => state, findBox: async () => undefined, nowMs: () => nowMs },
   );
@@ -32,36 +32,36 @@ const shop = { box: "ada-shop", incarnation: "i1" };
 describe("what somebody sees", () => {
   it("is everything for the owner and for admins", () => {
     for (const principal of [{ kind: "owner" } as const, person("root", true)]) {
-      expect(sight(principal).shows({})).toBe(true);
-      expect(sight(principal).roleOnLife(shop)).toBe("own");
+      expect(visibility(principal).shows({})).toBe(true);
+      expect(visibility(principal).roleOnLife(shop)).toBe("own");
     }
   });
 
   it("is what they own and what was shared with them, for as long as it was", () => {
-    expect(sight(person("ada")).roleOnLife(shop)).toBe("own");
-    expect(sight(person("bob")).roleOnLife(shop)).toBe("look");
-    expect(sight(person("eve")).roleOnLife(shop)).toBe("work");
-    expect(sight(person("eve"), 50).roleOnLife(shop)).toBeUndefined();
-    expect(sight(person("mallory")).roleOnLife(shop)).toBeUndefined();
+    expect(visibility(person("ada")).roleOnLife(shop)).toBe("own");
+    expect(visibility(person("bob")).roleOnLife(shop)).toBe("look");
+    expect(visibility(person("eve")).roleOnLife(shop)).toBe("work");
+    expect(visibility(person("eve"), 50).roleOnLife(shop)).toBeUndefined();
+    expect(visibility(person("mallory")).roleOnLife(shop)).toBeUndefined();
   });
 
   it("is never what belongs to no box, or to another life of one", () => {
     for (const id of ["ada", "bob", "mallory"]) {
-      expect(sight(person(id)).shows({})).toBe(false);
-      expect(sight(person(id)).shows({ box: "ada-shop" })).toBe(false);
-      expect(sight(person(id)).shows({ box: "ada-shop", incarnation: "i2" })).toBe(false);
-      expect(sight(person(id)).shows({ box: "other", incarnation: "i1" })).toBe(false);
+      expect(visibility(person(id)).shows({})).toBe(false);
+      expect(visibility(person(id)).shows({ box: "ada-shop" })).toBe(false);
+      expect(visibility(person(id)).shows({ box: "ada-shop", incarnation: "i2" })).toBe(false);
+      expect(visibility(person(id)).shows({ box: "other", incarnation: "i1" })).toBe(false);
     }
     const guest: Principal = { kind: "guest", share: "s3", ...shop, may: "work" };
-    expect(sight(guest).roleOnLife(shop)).toBe("work");
-    expect(sight(guest).shows({ box: "ada-shop", incarnation: "i2" })).toBe(false);
+    expect(visibility(guest).roleOnLife(shop)).toBe("work");
+    expect(visibility(guest).shows({ box: "ada-shop", incarnation: "i2" })).toBe(false);
   });
 
   it("is for a token what it is for the one it acts for", () => {
     const token = { kind: "token", id: "t", name: "ci", scopes: ["read"] } as const;
-    expect(sight({ ...token, of: { kind: "owner" } }).isOfHost).toBe(true);
+    expect(visibility({ ...token, of: { kind: "owner" } }).isOfHost).toBe(true);
     const ofBob = { ...token, of: { kind: "person", id: "bob", name: "bob", isAdmin: false } } as const;
-    expect(sight(ofBob).roleOnLife(shop)).toBe("look");
-    expect(sight(ofBob).shows({})).toBe(false);
+    expect(visibility(ofBob).roleOnLife(shop)).toBe("look");
+    expect(visibility(ofBob).shows({})).toBe(false);
   });
 });
