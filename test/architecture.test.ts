@@ -189,6 +189,18 @@ const planted: readonly { rule: string; bad: SourceFile; good: SourceFile; says:
     says: /calls process\.exit/,
   },
   {
+    rule: "a use case that takes the whole of core",
+    bad: file("src/core/x.ts", `import { type Core, noSuchBox } from "./context.ts"; noSuchBox("x");`),
+    good: file("src/core/x.ts", `import type { Using } from "./using.ts"; export type X = Using<"store">;`),
+    says: /takes the whole of Core/,
+  },
+  {
+    rule: "a part of the daemon that takes the whole of core",
+    bad: file("src/daemon/x.ts", `import type { Core } from "../core/context.ts"; export type X = Core;`),
+    good: file("src/main/x.ts", `import type { Core } from "../core/context.ts"; export type X = Core;`),
+    says: /takes the whole of Core/,
+  },
+  {
     rule: "a bare Error",
     bad: file("src/core/x.ts", `throw new Error("no");`),
     good: file("src/core/x.ts", `throw new AgentBoxError("box.not_found", "There is none.");`),

@@ -1,4 +1,7 @@
-/** What every use case gets: the ports, the boxes that are live in this process, and one way to change state. */
+/**
+ * Core: the ports, the boxes that are live in this process, and one way to change state. It is put together once; a use
+ * case takes the parts of it that it names (using.ts).
+ */
 import type { Clock, Ids } from "../base/clock.ts";
 import { AgentBoxError } from "../base/errors.ts";
 import { KeyedMutex } from "../base/mutex.ts";
@@ -134,11 +137,6 @@ export interface CorePorts {
   readonly ids: Ids;
   /** Reports what went wrong where nobody waits for an answer. */
   readonly report: (facts: Record<string, unknown>, message: string) => void;
-}
-
-/** A core of which only some ports are used; a whole `Core` is one. */
-export interface CoreWith<K extends keyof CorePorts> {
-  readonly ports: Pick<CorePorts, K>;
 }
 
 /** A box this process talks to. */

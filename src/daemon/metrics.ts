@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import type { Core } from "../core/context.ts";
+import type { Using } from "../core/using.ts";
 
 export interface Metrics {
   observeRequest(route: string, status: number, seconds: number): void;
@@ -7,7 +7,7 @@ export interface Metrics {
 }
 
 /** Prometheus metrics of this daemon; names are part of the contract with whoever graphs them. */
-export function openMetrics(core: Core): Metrics {
+export function openMetrics(core: Using<"live" | "onEvent" | "store">): Metrics {
   const registers = [new Registry()];
   collectDefaultMetrics({ register: registers[0]!, prefix: "agentbox_daemon_" });
   const boxes = new Gauge({

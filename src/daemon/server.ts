@@ -16,6 +16,7 @@ import { type Caller, idOf } from "../core/access/caller.ts";
 import { decideReach } from "../core/access/decide-reach.ts";
 import type { Visibility } from "../core/access/visibility.ts";
 import { noSuchBox } from "../core/context.ts";
+import type { Using } from "../core/using.ts";
 import type { Logger } from "../host/logger.ts";
 import { type ClosedConnections, WaitingConnections } from "../host/waiting-connections.ts";
 import { enter, type EntryKind, type ListenerKind } from "./door.ts";
@@ -117,7 +118,7 @@ async function admit(
 }
 
 async function requireReach(
-  core: ServerDeps["core"],
+  core: Using<"access" | "store">,
   access: Visibility,
   { name, route, params }: Match,
 ): Promise<Reached> {

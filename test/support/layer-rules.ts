@@ -37,6 +37,9 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   main: [...belowDaemon, "daemon", "cli"],
 };
 
+/** Where core is put together; everywhere else a function names the parts it uses. */
+const knowsAllOfCore = /^src\/(?:core\/(?:context|using)|daemon\/handlers\/handlers|main\/.*)\.ts$/;
+
 /** What the dashboard may know of the program; it runs in a browser. */
 const knownToWeb = ["base", "contract", "manifest", "client"];
 
@@ -55,7 +58,7 @@ export interface ImportUse {
 
 interface Facts {
   readonly imports: readonly ImportUse[];
-  /** `process.env`, `process.exit`, `throw new Error` and imports of computed names, as found. */
+  /** `process.env`, `process.exit`, `throw new Error`, imports of computed names and of all of core, as found. */
   readonly phrases: ReadonlySet<string>;
 }
 
@@ -75,7 +78,13 @@ function parseFacts({ path, text }: SourceFile): Facts {
   const add = (specifier: string, isTypeOnly: boolean, isDynamic = false) =>
     imports.push({ specifier, isTypeOnly, isDynamic });
   new Visitor({
-    ImportDeclaration: (node) => add(node.source.value, node.importKind === "type"),
+    ImportDeclaration(node) {
+      add(node.source.value, node.importKind === "type");
+      const names = node.specifiers.flatMap((one) =>
+        one.type === "ImportSpecifier" ? [text.slice(one.imported.start, one.imported.end)] : [],
+      );
+      if (node.source.value.endsWith("/context.ts") && names.includes("Core")) phrases.add("whole core");
+    },
     ExportAllDeclaration: (node) => add(node.source.value, node.exportKind === "type"),
     ExportNamedDeclaration(node) {
       if (node.source) add(node.source.value, node.exportKind === "type");
@@ -193,6 +202,8 @@ export function judge(file: SourceFile): readonly string[] {
   if (phrases.has("computed import")) findings.push("imports a computed name, which no check can follow");
   if (phrases.has("throw new Error")) findings.push("throws a bare Error instead of an AgentBoxError");
   if (phrases.has("process.env") && file.path !== "src/host/env.ts") findings.push("reads process.env");
+  if (phrases.has("whole core") && !knowsAllOfCore.test(file.path))
+    findings.push("takes the whole of Core; name the parts that it uses, with Using of core/using.ts");
   if (phrases.has("process.exit") && layer !== "main" && file.path !== boxdEntry)
     findings.push("calls process.exit");
   return findings.filter((finding) => finding !== undefined).map((finding) => `${file.path} ${finding}`);

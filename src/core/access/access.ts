@@ -7,7 +7,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { PersonPrincipal, Principal } from "../../contract/access/principal.ts";
 import type { AccessRecords, AccessState, Holder, SessionRecord } from "../../ports/access-records.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { EventBudget } from "../network/event-budget.ts";
 import { type Caller, nameOf } from "./caller.ts";
 import { digestOf, freshCredential, freshId, isSameDigest } from "./credential.ts";
@@ -48,7 +48,7 @@ export interface ClaimedSession {
 }
 
 export class Access {
-  readonly #core: Core;
+  readonly #core: Using<"accessRecords" | "background" | "clock" | "note" | "store">;
   readonly #links = new Map<string, number>();
   readonly #refusals: EventBudget;
   readonly #failures: EventBudget;
@@ -56,7 +56,7 @@ export class Access {
   /** Whose use is being written down: a page that loads asks for much at once. */
   readonly #touching = new Set<string>();
 
-  constructor(core: Core) {
+  constructor(core: Using<"accessRecords" | "background" | "clock" | "note" | "store">) {
     this.#core = core;
     const clock = () => core.ports.clock;
     this.#refusals = new EventBudget(clock, refusalsPerMinute, (reason, count) =>

@@ -6,7 +6,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { isOfHost } from "../../contract/access/principal.ts";
 import type { Limit, Need } from "../../contract/access/limits/limit.ts";
 import { type RouteName, routeTable } from "../../contract/api/routes.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { type Caller, idOf } from "./caller.ts";
 
 export function hasAuthority({ principal, credential }: Caller, need: Need): boolean {
@@ -21,20 +21,30 @@ export function hasAuthority({ principal, credential }: Caller, need: Need): boo
 }
 
 /** Refuses the parameters that take more than the route, as far as the body says. */
-export function requireAuthority(core: Core, caller: Caller, route: RouteName, body: unknown): void {
+export function requireAuthority(
+  core: Using<"access">,
+  caller: Caller,
+  route: RouteName,
+  body: unknown,
+): void {
   for (const limit of limitsOf(route))
     if (limit.isAsked?.(body as never) === true) requireWithin(core, caller, route, limit);
 }
 
 /** For what only a handler can tell. */
-export function requireParameter(core: Core, caller: Caller, route: RouteName, parameter: string): void {
+export function requireParameter(
+  core: Using<"access">,
+  caller: Caller,
+  route: RouteName,
+  parameter: string,
+): void {
   for (const limit of limitsOf(route))
     if (limit.parameter === parameter) requireWithin(core, caller, route, limit);
 }
 
 const limitsOf = (route: RouteName): readonly Limit[] => routeTable[route].limits ?? [];
 
-function requireWithin(core: Core, caller: Caller, route: RouteName, limit: Limit): void {
+function requireWithin(core: Using<"access">, caller: Caller, route: RouteName, limit: Limit): void {
   const { parameter, needs } = limit;
   if (hasAuthority(caller, needs)) return;
   const { principal } = caller;

@@ -5,7 +5,7 @@ import type { ShareRole } from "../../contract/access/principal.ts";
 import type { ShareInfo } from "../../contract/api/schemas/access.ts";
 import type { Box } from "../../contract/box.ts";
 import type { ShareRecord } from "../../ports/access-records.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { digestOf, freshCredential, freshId } from "./credential.ts";
 import { holderOf, notFound, tokenOf } from "./keep-tokens.ts";
 import type { Visibility } from "./visibility.ts";
@@ -20,7 +20,7 @@ export interface ShareWish {
   readonly ttlMs?: number | undefined;
 }
 
-const infoOf = (core: Core, share: ShareRecord): ShareInfo => {
+const infoOf = (core: Using<"access">, share: ShareRecord): ShareInfo => {
   const { id, box, may, person, linkDigest, createdAtMs, expiresAtMs } = share;
   return {
     id,
@@ -35,7 +35,10 @@ const infoOf = (core: Core, share: ShareRecord): ShareInfo => {
   };
 };
 
-export async function listShares(core: Core, name: string): Promise<ShareInfo[]> {
+export async function listShares(
+  core: Using<"access" | "clock" | "getBox">,
+  name: string,
+): Promise<ShareInfo[]> {
   const { incarnation } = await core.getBox(name);
   const nowMs = core.ports.clock.nowMs();
   return core.access.records.state.shares
@@ -46,7 +49,7 @@ export async function listShares(core: Core, name: string): Promise<ShareInfo[]>
 
 /** The code is in this answer and nowhere else. */
 export async function createShare(
-  core: Core,
+  core: Using<"access" | "clock" | "getBox" | "note">,
   access: Visibility,
   name: string,
   { may, with: whom, ttlMs }: ShareWish,
@@ -91,7 +94,11 @@ export async function createShare(
   return { share: infoOf(core, share), ...(isLink ? { code } : {}) };
 }
 
-export async function removeShare(core: Core, name: string, id: string): Promise<void> {
+export async function removeShare(
+  core: Using<"access" | "getBox" | "note">,
+  name: string,
+  id: string,
+): Promise<void> {
   const box = await core.getBox(name);
   const share = core.access.records.state.shares.find((one) => one.id === id);
   // SECURITY: only of the box that the caller was let in for; an id of another box's share ends nothing.
@@ -103,7 +110,7 @@ export async function removeShare(core: Core, name: string, id: string): Promise
 }
 
 /** What was shared is gone, and so is everybody who came in for it. */
-export async function forgetShares(core: Core, { name, incarnation }: Box): Promise<void> {
+export async function forgetShares(core: Using<"access">, { name, incarnation }: Box): Promise<void> {
   const isOfBox = (share: ShareRecord): boolean => share.box === name && share.incarnation === incarnation;
   const ids = new Set(core.access.records.state.shares.filter(isOfBox).map(({ id }) => id));
   if (ids.size === 0) return;
@@ -114,7 +121,7 @@ export async function forgetShares(core: Core, { name, incarnation }: Box): Prom
   await core.access.change((state) => ({ ...state, shares: state.shares.filter((one) => !isOfBox(one)) }));
 }
 
-function findPerson(core: Core, text: string): string {
+function findPerson(core: Using<"access">, text: string): string {
   const wanted = text.toLowerCase();
   const { people } = core.access.records.state;
   // SECURITY: only by an address that the provider vouches for; some let people write any.

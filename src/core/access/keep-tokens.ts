@@ -6,7 +6,7 @@ import type { Scope } from "../../contract/access/scope-names.ts";
 import { scopes as allScopes } from "../../contract/access/scope-names.ts";
 import type { TokenInfo } from "../../contract/api/schemas/access.ts";
 import type { Holder, TokenRecord } from "../../ports/access-records.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import type { Caller } from "./caller.ts";
 import { digestOf, freshCredential, freshId } from "./credential.ts";
 import type { Visibility } from "./visibility.ts";
@@ -30,20 +30,20 @@ const isTheirs = (access: Visibility, { holder }: { readonly holder: Holder }): 
   isOfHost(access.principal) || isSameHolder(holder, holderOf(access));
 
 const infoOf = (
-  core: Core,
+  core: Using<"access">,
   { digest: _digest, madeWith: _madeWith, holder, ...token }: TokenRecord,
 ): TokenInfo => ({
   ...token,
   holder: core.access.holderName(holder),
 });
 
-export const listTokens = (core: Core, access: Visibility): TokenInfo[] =>
+export const listTokens = (core: Using<"access">, access: Visibility): TokenInfo[] =>
   core.access.records.state.tokens
     .filter((token) => isTheirs(access, token))
     .map((token) => infoOf(core, token));
 
 export async function createToken(
-  core: Core,
+  core: Using<"access" | "clock" | "note">,
   access: Visibility,
   { name, scopes, ttlMs }: { name: string; scopes: readonly Scope[]; ttlMs?: number | undefined },
 ): Promise<{ token: TokenInfo; value: string }> {
@@ -79,11 +79,15 @@ export async function createToken(
 }
 
 /** The record of the token that somebody came in with. */
-export const tokenOf = (core: Core, { credential }: Caller): TokenRecord | undefined =>
+export const tokenOf = (core: Using<"access">, { credential }: Caller): TokenRecord | undefined =>
   core.access.records.state.tokens.find(({ id }) => credential.kind === "token" && id === credential.id);
 
 /** SECURITY: with everything that was made with it, or a thief would keep what they made before. */
-export async function removeToken(core: Core, access: Visibility, id: string): Promise<void> {
+export async function removeToken(
+  core: Using<"access" | "note">,
+  access: Visibility,
+  id: string,
+): Promise<void> {
   const { tokens, shares } = core.access.records.state;
   const token = tokens.find((one) => one.id === id);
   if (!token || !isTheirs(access, token)) throw notFound("token", "agentbox token ls");

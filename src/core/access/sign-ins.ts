@@ -3,7 +3,7 @@ import type { SignInInfo } from "../../contract/api/schemas/access.ts";
 import { isOfHost, type Me } from "../../contract/access/principal.ts";
 import { wordScopes } from "../../contract/access/scope-names.ts";
 import type { SessionRecord } from "../../ports/access-records.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { nameOf } from "./caller.ts";
 import { holderOf, notFound } from "./keep-tokens.ts";
 import type { Visibility } from "./visibility.ts";
@@ -11,7 +11,7 @@ import type { Visibility } from "./visibility.ts";
 const isTheirs = (access: Visibility, { holder }: SessionRecord): boolean =>
   isOfHost(access.principal) || JSON.stringify(holder) === JSON.stringify(holderOf(access));
 
-export function listSignIns(core: Core, access: Visibility): SignInInfo[] {
+export function listSignIns(core: Using<"access">, access: Visibility): SignInInfo[] {
   const { credential } = access;
   return core.access.records.state.sessions
     .filter((session) => isTheirs(access, session))
@@ -27,19 +27,19 @@ export function listSignIns(core: Core, access: Visibility): SignInInfo[] {
     }));
 }
 
-export async function endSignIn(core: Core, access: Visibility, id: string): Promise<void> {
+export async function endSignIn(core: Using<"access">, access: Visibility, id: string): Promise<void> {
   const session = core.access.records.state.sessions.find((one) => one.id === id);
   if (!session || !isTheirs(access, session)) throw notFound("sign-in", "agentbox sign-ins");
   await core.access.endSessions((one) => one.id === id, "ended by hand");
 }
 
-export async function signOut(core: Core, { credential }: Visibility): Promise<void> {
+export async function signOut(core: Using<"access">, { credential }: Visibility): Promise<void> {
   if (credential.kind === "session")
     await core.access.endSessions(({ id }) => id === credential.id, "signed out");
 }
 
 /** What a page shows about the one who looks at it. */
-export function describeCaller(core: Core, access: Visibility): Me {
+export function describeCaller(core: Using<"access">, access: Visibility): Me {
   const { principal, credential, scopes } = access;
   const isAdmin = access.isOfHost;
   const { sessions, tokens } = core.access.records.state;

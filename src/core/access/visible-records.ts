@@ -1,5 +1,6 @@
 /** Pages of a log for one who sees some boxes only: of each of these, and of no earlier box that had the same name. */
-import { noSuchBox, type Core } from "../context.ts";
+import { noSuchBox } from "../context.ts";
+import type { Using } from "../using.ts";
 import type { Visibility } from "./visibility.ts";
 
 export interface PageQuery {
@@ -20,7 +21,11 @@ interface BoxRecord {
 const maxPages = 20;
 
 /** Names of the boxes that are meant: one, or all that are seen. */
-export async function visibleNames(core: Core, access: Visibility, box?: string): Promise<readonly string[]> {
+export async function visibleNames(
+  core: Using<"store">,
+  access: Visibility,
+  box?: string,
+): Promise<readonly string[]> {
   if (box !== undefined) {
     if (!(await access.sees(box))) throw noSuchBox(box);
     return [box];
@@ -32,7 +37,7 @@ export async function visibleNames(core: Core, access: Visibility, box?: string)
 }
 
 export async function listVisible<T extends BoxRecord>(
-  core: Core,
+  core: Using<"store">,
   access: Visibility,
   query: PageQuery,
   fetch: (query: PageQuery) => Promise<readonly T[]>,

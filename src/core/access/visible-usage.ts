@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { UsageAnswer, UsageFilter } from "../../contract/api/schemas.ts";
 import { noUsage, type TokenUsage, type UsageTotals } from "../../contract/model/usage.ts";
 import { readUsage } from "../budget/read-usage.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import type { Visibility } from "./visibility.ts";
 import { visibleNames } from "./visible-records.ts";
 
@@ -26,7 +26,7 @@ const add = (one: UsageTotals, other: UsageTotals): UsageTotals => ({
 
 /** Cost of everything for whoever is of the host; of the boxes they see for everybody else. */
 export async function visibleUsage(
-  core: Core,
+  core: Using<"budgets" | "store">,
   access: Visibility,
   filter: z.infer<typeof UsageFilter>,
 ): Promise<UsageAnswer> {

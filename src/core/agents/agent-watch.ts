@@ -3,7 +3,7 @@ import { printable } from "../../base/printable.ts";
 import type { AgentEvent, AgentState } from "../../contract/agent-events.ts";
 import type { Box } from "../../contract/box.ts";
 import type { ModelOutcome } from "../../ports/model-gateway.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 import {
   type AgentFacts,
   type EndedBy,
@@ -40,10 +40,10 @@ const notesPerMinute = 120;
 const minuteMs = 60_000;
 
 export class AgentWatch {
-  readonly #core: Core;
+  readonly #core: Using<RecordParts | "admitsFromBox" | "background" | "locked">;
   readonly #watched = new Map<string, Watched>();
 
-  constructor(core: Core) {
+  constructor(core: Using<RecordParts | "admitsFromBox" | "background" | "locked">) {
     this.#core = core;
   }
 

@@ -4,10 +4,10 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AgentEntry } from "../../contract/agent.ts";
 import type { AgentRun } from "../../contract/agent-events.ts";
 import type { StartRun } from "../../contract/api/schemas.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** The first turn of a box's agent. */
-export function firstRun(core: Core, entry: AgentEntry, request: StartRun): AgentRun {
+export function firstRun(core: Using<"clock">, entry: AgentEntry, request: StartRun): AgentRun {
   return {
     ...turnOf(core, entry, request),
     turns: 1,
@@ -17,7 +17,12 @@ export function firstRun(core: Core, entry: AgentEntry, request: StartRun): Agen
 }
 
 /** The next turn of the same conversation. */
-export function nextRun(core: Core, entry: AgentEntry, before: AgentRun, request: StartRun): AgentRun {
+export function nextRun(
+  core: Using<"clock">,
+  entry: AgentEntry,
+  before: AgentRun,
+  request: StartRun,
+): AgentRun {
   return {
     ...turnOf(core, entry, request),
     turns: before.turns + 1,
@@ -25,7 +30,11 @@ export function nextRun(core: Core, entry: AgentEntry, before: AgentRun, request
   };
 }
 
-function turnOf(core: Core, entry: AgentEntry, { mode, task, timeoutMs }: StartRun): Omit<AgentRun, "turns"> {
+function turnOf(
+  core: Using<"clock">,
+  entry: AgentEntry,
+  { mode, task, timeoutMs }: StartRun,
+): Omit<AgentRun, "turns"> {
   requireMode(entry, mode, task);
   const nowMs = core.ports.clock.nowMs();
   return {

@@ -3,10 +3,13 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { InstallRecipe } from "../../contract/agent.ts";
 import type { AgentCheck } from "../../contract/api/schemas.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
-import type { CatalogueProblem, Core } from "../context.ts";
+import type { CatalogueProblem } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** Reads everything that is installed again, and says what is missing or was changed. */
-export async function checkAgents(core: Core): Promise<AgentCheck[]> {
+export async function checkAgents(
+  core: Using<"agentProblems" | "agents" | "note" | "refreshAgents" | "toolStore">,
+): Promise<AgentCheck[]> {
   await core.ports.refreshAgents();
   const installed = await core.ports.toolStore.list();
   const checks: AgentCheck[] = [];
@@ -36,7 +39,7 @@ const absent = (agent: string, install: InstallRecipe): AgentCheck => ({
 });
 
 async function checkTool(
-  core: Core,
+  core: Using<"note" | "toolStore">,
   { agent, version, bytes, files, source }: InstalledTool,
 ): Promise<AgentCheck> {
   const { isWhole, problem } = await core.ports.toolStore.verify(agent, version);

@@ -3,14 +3,14 @@ import type { AgentRun } from "../../contract/agent-events.ts";
 import type { Box, StopReason } from "../../contract/box.ts";
 import type { NewEvent } from "../../contract/events.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { type AgentFacts, newFacts } from "./agent-facts.ts";
 import { type Judgement, decideVerdict } from "./decide-verdict.ts";
 import { getAgent } from "./get-agent.ts";
 
 /** The agent's session has ended: what that means, as a changed record and its events. */
 export function endRun(
-  core: Core,
+  core: Using<"agentProblems" | "agentWatch" | "agents" | "clock" | "event">,
   box: Box,
   session: Pick<SessionStatus, "exitCode" | "signal">,
 ): { box: Box; events: NewEvent[] } {
@@ -30,7 +30,11 @@ export function endRun(
  * The box ends with its agent still at its task: stopped, out of time, dead. Whoever waits for the task is told, and does
  * not wait for ever. At a terminal there is no task, and the conversation is only interrupted.
  */
-export function stopRun(core: Core, box: Box, reason: StopReason): { box: Box; events: NewEvent[] } {
+export function stopRun(
+  core: Using<"agentWatch" | "clock" | "event">,
+  box: Box,
+  reason: StopReason,
+): { box: Box; events: NewEvent[] } {
   const { run } = box;
   if (!run || run.mode === "interactive" || run.state === "done") return { box, events: [] };
   const facts = core.agentWatch.end(box.name);
@@ -55,7 +59,7 @@ interface RunEnd extends Judgement {
 }
 
 function conclude(
-  core: Core,
+  core: Using<"clock" | "event">,
   box: Box,
   run: AgentRun,
   { verdict, why, facts, exitCode }: RunEnd,

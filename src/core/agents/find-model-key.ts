@@ -11,12 +11,12 @@ import { agentLogins, agentOfLogin, loginSecret } from "../../contract/secret/ag
 import type { SecretInfo } from "../../contract/secret/secret.ts";
 import type { GateBox } from "../../ports/gate.ts";
 import type { ProviderKey } from "../../ports/model-gateway.ts";
-import type { Core, CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 import type { GrantSubject, SecretGrants } from "../secrets/secret-grants.ts";
 import { loginUse } from "../secrets/use.ts";
 
 export async function findModelKey(
-  core: Core,
+  core: Using<"clock" | "connections" | "egressLog" | "modelKeys" | "secretGrants" | "store" | "vault">,
   box: GateBox,
   provider: ModelProvider,
 ): Promise<ProviderKey | undefined> {
@@ -40,7 +40,7 @@ type KeySource =
   /** `login` is there and may not be used. */
   | { readonly kind: "missing"; readonly refusal: AgentBoxError; readonly login?: string };
 
-export interface KeyCore extends CoreWith<"vault" | "modelKeys"> {
+export interface KeyCore extends Using<"vault" | "modelKeys"> {
   readonly secretGrants: Pick<SecretGrants, "covers">;
 }
 
@@ -126,7 +126,7 @@ async function findLogin(
 }
 
 async function fromVault(
-  core: Core,
+  core: Using<"clock" | "connections" | "egressLog" | "vault">,
   box: GateBox,
   provider: ModelProvider,
   secret: string,
@@ -149,7 +149,7 @@ function commandFor(secret: string): string {
 }
 
 async function readKey(
-  core: Core,
+  core: Using<"connections" | "vault">,
   provider: ModelProvider,
   { name, kind }: SecretInfo,
 ): Promise<ProviderKey> {
@@ -172,7 +172,7 @@ async function readKey(
 
 /** The receipt: which secret went to whom, or why it did not. */
 function note(
-  core: Core,
+  core: Using<"clock" | "egressLog">,
   { name: box, incarnation }: GateBox,
   { name, baseUrl }: Pick<ModelProvider, "name" | "baseUrl">,
   { secret, reason }: { readonly secret: string; readonly reason?: SecretDenial },

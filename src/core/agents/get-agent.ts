@@ -1,9 +1,9 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { AgentEntry } from "../../contract/agent.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 
-export function getAgent(core: CoreWith<"agents" | "agentProblems">, name: string): AgentEntry {
+export function getAgent(core: Using<"agents" | "agentProblems">, name: string): AgentEntry {
   const { agents } = core.ports;
   const entry = Object.hasOwn(agents, name) ? agents[name] : undefined;
   if (entry) return entry;

@@ -4,14 +4,14 @@ import type { InstallAgent } from "../../contract/api/schemas.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
 import type { InstallRequest } from "../../ports/tool-store.ts";
 import { getAgent } from "./get-agent.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /**
  * Installs an agent and pins it: boxes made from now on get this version, those that exist keep theirs. With `keepPin`
  * it is only for a box that asks for exactly this version.
  */
 export async function installAgent(
-  core: Core,
+  core: Using<"agentProblems" | "agents" | "host" | "note" | "refreshAgents" | "toolStore">,
   agent: string,
   { version, from, projectDir, digest, keepPin = false }: InstallAgent,
   how: Pick<InstallRequest, "onProgress" | "signal">,
@@ -40,7 +40,7 @@ export async function installAgent(
   return tool;
 }
 
-async function realProject(core: Core, dir: string): Promise<string> {
+async function realProject(core: Using<"host">, dir: string): Promise<string> {
   const real = dir.startsWith("/") ? await core.ports.host.realPath(dir) : undefined;
   if (real !== undefined) return real;
   throw new AgentBoxError("input.invalid", `The project directory ${dir.slice(0, 200)} does not exist.`, {

@@ -4,10 +4,12 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AgentEntry } from "../../contract/agent.ts";
 import type { AgentInfo } from "../../contract/api/schemas.ts";
 import type { InstalledTool } from "../../contract/tool.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** The catalogue, with what is installed of it. */
-export async function listAgents(core: Core): Promise<AgentInfo[]> {
+export async function listAgents(
+  core: Using<"agents" | "refreshAgents" | "toolStore">,
+): Promise<AgentInfo[]> {
   await core.ports.refreshAgents();
   const installed = await core.ports.toolStore.list();
   return Promise.all(

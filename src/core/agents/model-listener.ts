@@ -1,9 +1,11 @@
 /** What the model gateway asks and tells: budgets decide, the watch learns, the log keeps what was refused. */
 import { printable } from "../../base/printable.ts";
 import type { ModelListener } from "../../ports/model-gateway.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
-export function modelListener(core: Core): ModelListener {
+export function modelListener(
+  core: Using<"agentWatch" | "background" | "budgets" | "noteFromBox" | "store">,
+): ModelListener {
   return {
     async admit(request, signal) {
       const { name } = request.box;

@@ -1,9 +1,14 @@
+import type { EventType } from "../../contract/events.ts";
 import type { AgentRun, AgentState } from "../../contract/agent-events.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 
 /** One event for each change, with the record. */
-export function noteState(core: Core, { name, incarnation }: Box, state: AgentState): Promise<void> {
+export function noteState(
+  core: Using<RecordParts | "admitsFromBox" | "locked">,
+  { name, incarnation }: Box,
+  state: AgentState,
+): Promise<void> {
   return changeRun(core, { name, incarnation }, (run, phase) => {
     // What comes after the end is late news; but a box that was started again has an agent again, and no verdict yet.
     if (run.state === state || (run.state === "done" && phase !== "running")) return undefined;
@@ -17,7 +22,7 @@ export function noteState(core: Core, { name, incarnation }: Box, state: AgentSt
 
 /** The newest counts: a resumed conversation may get another id, and that one leads to all of it. */
 export const noteConversation = (
-  core: Core,
+  core: Using<"admitsFromBox" | "commit" | "event" | "locked" | "store">,
   { name, incarnation }: Box,
   conversation: string,
 ): Promise<void> =>
@@ -27,12 +32,12 @@ export const noteConversation = (
 
 interface RunChange {
   readonly run: AgentRun;
-  readonly event?: { readonly type: Parameters<Core["event"]>[0]; readonly data: Record<string, unknown> };
+  readonly event?: { readonly type: EventType; readonly data: Record<string, unknown> };
 }
 
 /** Changes what is kept about a run, when it is the box's turn. */
 function changeRun(
-  core: Core,
+  core: Using<"admitsFromBox" | "commit" | "event" | "locked" | "store">,
   { name, incarnation }: Pick<Box, "name" | "incarnation">,
   change: (run: AgentRun, phase: Box["state"]["phase"]) => RunChange | undefined,
 ): Promise<void> {

@@ -3,13 +3,13 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import { type LockedAgent, lockFileName, readLock } from "../../contract/lock-file.ts";
 import type { LockFile } from "../../contract/tool.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 import { findTool } from "./use-tool.ts";
 import { getAgent } from "./get-agent.ts";
 
 /** The version is fixed when the box is made, so that a later update changes no box that exists. */
 export async function pinAgent(
-  core: CoreWith<"agents" | "agentProblems" | "toolStore" | "host">,
+  core: Using<"agents" | "agentProblems" | "toolStore" | "host">,
   spec: BoxSpec,
   projectDir: string | undefined,
 ): Promise<BoxSpec> {
@@ -25,7 +25,7 @@ export async function pinAgent(
 }
 
 async function readProjectLock(
-  core: CoreWith<"host">,
+  core: Using<"host">,
   projectDir: string | undefined,
 ): Promise<LockFile | undefined> {
   const text =

@@ -7,7 +7,7 @@ import { type Box, type BoxSpec, type MainSession, boxPaths } from "../../contra
 import type { SessionStart } from "../../contract/link/messages.ts";
 import { modelHost, placeholderKey } from "../../contract/model/api.ts";
 import type { BoxTools } from "../../ports/runtime.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { useTool } from "./use-tool.ts";
 import { getAgent } from "./get-agent.ts";
 
@@ -19,7 +19,11 @@ export interface PlannedSession {
 const defaultTerminal = { cols: 120, rows: 40 };
 const goOn = "Continue where you left off.";
 
-export async function planRun(core: Core, box: Box, program: string): Promise<PlannedSession> {
+export async function planRun(
+  core: Using<"agentProblems" | "agents" | "store">,
+  box: Box,
+  program: string,
+): Promise<PlannedSession> {
   const { run } = box;
   if (!run) throw new TypeError(`the box ${box.name} has no agent to start`);
   const entry = getAgent(core, box.spec.agent.name);
@@ -93,7 +97,7 @@ const moreOf = (
 });
 
 /** Without a model to ask there is no telling; then a second start goes on with the first. */
-async function hasAskedModel(core: Core, box: Box, entry: AgentEntry): Promise<boolean> {
+async function hasAskedModel(core: Using<"store">, box: Box, entry: AgentEntry): Promise<boolean> {
   if (entry.api === undefined) return true;
   const { requests } = await core.ports.store.sumModel({ box: box.name, incarnation: box.incarnation });
   return requests > 0;
@@ -107,14 +111,17 @@ export interface AgentTool {
 }
 
 /** Verified, therefore once for each start and not more: some agents have ten thousand files. */
-export async function toolOf(core: Core, box: Box): Promise<AgentTool> {
+export async function toolOf(
+  core: Using<"agentProblems" | "agents" | "note" | "toolStore">,
+  box: Box,
+): Promise<AgentTool> {
   const { name, version } = box.spec.agent;
   if (getAgent(core, name).install.kind === "none") return { program: "", agents: {} };
   const { dir, program } = await useTool(core, name, version);
   return { program: `${boxPaths.agents}/${name}/${program}`, agents: { [name]: dir } };
 }
 
-export const boxTools = (core: Core, { spec }: Box, { agents }: AgentTool): BoxTools => ({
+export const boxTools = (core: Using<"tools">, { spec }: Box, { agents }: AgentTool): BoxTools => ({
   ...core.ports.tools,
   agents,
   ...omitUndefined({ skills: spec.agent.skills }),

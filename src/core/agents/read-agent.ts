@@ -4,14 +4,18 @@ import { printableLines } from "../../base/printable.ts";
 import type { LineReader } from "../../contract/agent.ts";
 import { AgentEvent, maxEventText } from "../../contract/agent-events.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { getAgent } from "./get-agent.ts";
 
 /** Longer lines are no event of any agent; tool results of megabytes come in the agent's own log. */
 const maxLine = 4 * 2 ** 20;
 
 /** Takes the bytes of one source in order; undefined when the agent says nothing there that we can read. */
-export function readerFor(core: Core, box: Box, source: string): ((chunk: Uint8Array) => void) | undefined {
+export function readerFor(
+  core: Using<"agentProblems" | "agentWatch" | "agents" | "noteFromAgent" | "turnCheckpoints">,
+  box: Box,
+  source: string,
+): ((chunk: Uint8Array) => void) | undefined {
   if (!box.run) return undefined;
   const entry = getAgent(core, box.spec.agent.name);
   const makeReader =
@@ -43,7 +47,11 @@ function safely(read: LineReader, line: string): readonly AgentEvent[] {
  */
 const conversationId = /^[A-Za-z0-9_](?:[A-Za-z0-9_:@=+-]|\.(?!\.))*$/;
 
-function take(core: Core, box: Box, said: AgentEvent): void {
+function take(
+  core: Using<"agentWatch" | "noteFromAgent" | "turnCheckpoints">,
+  box: Box,
+  said: AgentEvent,
+): void {
   const parsed = AgentEvent.safeParse(cleaned(said));
   if (!parsed.success) return;
   const event = parsed.data;

@@ -1,8 +1,12 @@
 import { AgentBoxError } from "../../base/errors.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** Removes a version of an agent, or all of them. One that a box was made with stays: the box could not start again. */
-export async function removeAgent(core: Core, agent: string, version: string | undefined): Promise<string[]> {
+export async function removeAgent(
+  core: Using<"note" | "store" | "toolStore">,
+  agent: string,
+  version: string | undefined,
+): Promise<string[]> {
   const { toolStore, store } = core.ports;
   const installed = (await toolStore.list())
     .filter((tool) => tool.agent === agent)

@@ -4,7 +4,7 @@ import { printable } from "../../base/printable.ts";
 import type { ResumeRun } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
 import { requirePhase } from "../box/box-phases.ts";
-import type { Core } from "../context.ts";
+import type { PauseParts, StartParts, Using } from "../using.ts";
 import { resumeBox } from "../box/pause-box.ts";
 import { getLink } from "../exec/run-in-box.ts";
 import { boot } from "../boot/start-box.ts";
@@ -12,7 +12,11 @@ import { nextRun } from "./begin-run.ts";
 import { getAgent } from "./get-agent.ts";
 
 /** Goes on with the conversation of a box whose agent has ended. */
-export function resumeRun(core: Core, name: string, request: ResumeRun): Promise<Box> {
+export function resumeRun(
+  core: Using<StartParts | "getBox">,
+  name: string,
+  request: ResumeRun,
+): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     const { run } = box;
@@ -32,7 +36,11 @@ const terminalOf = ({ main }: Box, { cols, rows }: ResumeRun): Pick<Box, "main">
   main === undefined ? {} : { main: { ...main, cols, rows } };
 
 /** Typed into its terminal, or the next task of the conversation when the agent has ended. */
-export async function sendMessage(core: Core, name: string, text: string): Promise<Box> {
+export async function sendMessage(
+  core: Using<StartParts | "getBox">,
+  name: string,
+  text: string,
+): Promise<Box> {
   const box = await core.getBox(name);
   if (!box.run) throw noAgent(name);
   if (box.state.phase === "stopped" || box.state.phase === "failed") {
@@ -66,7 +74,10 @@ const submitDelayMs = 150;
 const pasted = (text: string): string => (text.includes("\n") ? `\u001b[200~${text}\u001b[201~` : text);
 
 /** Stops what the agent is doing. An interactive one stays and waits; a headless one ends. */
-export async function interruptAgent(core: Core, name: string): Promise<void> {
+export async function interruptAgent(
+  core: Using<PauseParts | "agentProblems" | "agents" | "note">,
+  name: string,
+): Promise<void> {
   const { box, link } = await getLink(core, name);
   if (!box.run) throw noAgent(name);
   if (box.run.mode === "interactive") {
@@ -82,7 +93,7 @@ export async function interruptAgent(core: Core, name: string): Promise<void> {
 const killAfterMs = 5_000;
 
 /** Asks a headless agent to end, and makes it: some never do. */
-export async function endSession(core: Core, { name, incarnation }: Box): Promise<void> {
+export async function endSession(core: Using<PauseParts>, { name, incarnation }: Box): Promise<void> {
   await thaw(core, name, incarnation);
   const link = core.live.get(name)?.link;
   if (!link?.isConnected) return;
@@ -98,7 +109,7 @@ export async function endSession(core: Core, { name, incarnation }: Box): Promis
 }
 
 /** A frozen agent hears nothing, and whoever waits for its end would wait for ever. */
-async function thaw(core: Core, name: string, incarnation: string): Promise<void> {
+async function thaw(core: Using<PauseParts>, name: string, incarnation: string): Promise<void> {
   const box = await core.ports.store.findBox(name);
   if (box?.incarnation === incarnation && box.state.phase === "paused") await resumeBox(core, name);
 }

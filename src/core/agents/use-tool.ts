@@ -1,10 +1,14 @@
 import { isAgentBoxError } from "../../base/errors.ts";
 import type { UsableTool } from "../../ports/tool-store.ts";
 import { getAgent } from "./get-agent.ts";
-import type { Core, CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** An installed agent, verified. That one was refused is for the log as well as for whoever asked. */
-export async function useTool(core: Core, agent: string, version?: string): Promise<UsableTool> {
+export async function useTool(
+  core: Using<"agentProblems" | "agents" | "note" | "toolStore">,
+  agent: string,
+  version?: string,
+): Promise<UsableTool> {
   try {
     return await findTool(core, agent, version);
   } catch (error) {
@@ -16,7 +20,7 @@ export async function useTool(core: Core, agent: string, version?: string): Prom
 
 /** The same without a record of a refusal. */
 export const findTool = async (
-  core: CoreWith<"agents" | "agentProblems" | "toolStore">,
+  core: Using<"agents" | "agentProblems" | "toolStore">,
   agent: string,
   version?: string,
 ): Promise<UsableTool> => core.ports.toolStore.use(agent, getAgent(core, agent).install, version);

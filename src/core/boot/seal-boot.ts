@@ -4,11 +4,16 @@ import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Health, ServiceStatus } from "../../contract/link/messages.ts";
 import type { BoxLink } from "../../ports/link.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { promisedArtifacts } from "./promised-artifacts.ts";
 
 /** Refuses a box in which something is missing; boxd has started nothing in it then. */
-export async function requireWhole(core: Core, box: Box, link: BoxLink, agentProgram: string): Promise<void> {
+export async function requireWhole(
+  core: Using<"note">,
+  box: Box,
+  link: BoxLink,
+  agentProgram: string,
+): Promise<void> {
   if (link.missing.length === 0) return;
   // SECURITY: only what the host itself has promised is repeated; the box's words are not.
   const missing = promisedArtifacts(box, agentProgram).filter(({ path }) => link.missing.includes(path));
@@ -25,7 +30,7 @@ export async function requireWhole(core: Core, box: Box, link: BoxLink, agentPro
  * Waits until every service is ready or has given up, so that an agent finds what its manifest promises. One that is
  * required and does not run fails the boot.
  */
-export async function servicesSettled(core: Core, box: Box, link: BoxLink): Promise<void> {
+export async function servicesSettled(core: Using<"clock">, box: Box, link: BoxLink): Promise<void> {
   const limitMs = box.spec.services.reduce((sum, service) => sum + service.readyTimeoutMs, 0);
   const endMs = core.ports.clock.monotonicMs() + limitMs;
   let health = await link.health();

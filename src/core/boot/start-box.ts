@@ -7,7 +7,16 @@ import type { BoxLink } from "../../ports/link.ts";
 import type { BoxTools, RuntimeBox } from "../../ports/runtime.ts";
 import { type AgentTool, boxTools, pathOf, planRun, toolOf } from "../agents/plan-run.ts";
 import { moveTo } from "../box/box-phases.ts";
-import type { Core } from "../context.ts";
+import type {
+  AdoptParts,
+  CloseParts,
+  HaltParts,
+  LaunchParts,
+  OutputParts,
+  RunParts,
+  StartParts,
+  Using,
+} from "../using.ts";
 import { effectivePolicy, gateBox, portsOf } from "../network/apply-policy.ts";
 import { keptBytes } from "../resources/kept-bytes.ts";
 import { promisedArtifacts } from "./promised-artifacts.ts";
@@ -48,7 +57,7 @@ async function cloneInside({ name }: Box, link: BoxLink, url: string): Promise<v
 const bootTimeoutMs = 20_000;
 
 /** Starts a stopped box; a running one is left as it is. */
-export function startBox(core: Core, name: string): Promise<Box> {
+export function startBox(core: Using<StartParts | "getBox">, name: string): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     if (box.state.phase === "running") return box;
@@ -64,7 +73,7 @@ export interface StartProgress {
 
 /** The caller holds the box's lock. A box that does not come up ends as `failed`, with nothing left running. */
 export async function boot(
-  core: Core,
+  core: Using<StartParts>,
   box: Box,
   extra: Partial<Box> = {},
   progress?: StartProgress,
@@ -80,7 +89,7 @@ export async function boot(
  * between leaves something half-made, which the next daemon removes. Nothing of the agent's runs before.
  */
 export function bootWhile(
-  core: Core,
+  core: Using<StartParts>,
   box: Box,
   filling: Promise<Partial<Box>>,
   progress?: StartProgress,
@@ -92,7 +101,7 @@ export function bootWhile(
   });
 }
 
-async function becomeStarting(core: Core, box: Box): Promise<Box> {
+async function becomeStarting(core: Using<"clock" | "commit" | "event">, box: Box): Promise<Box> {
   const starting = moveTo(box, { phase: "starting", sinceMs: core.ports.clock.nowMs() });
   await core.commit({ update: starting, events: [core.event("box.starting", starting)] });
   return starting;
@@ -100,7 +109,7 @@ async function becomeStarting(core: Core, box: Box): Promise<Box> {
 
 /** From nothing to a boxd that has dialed in. */
 async function launch(
-  core: Core,
+  core: Using<LaunchParts>,
   box: Box,
   { isMaintenance = false, progress }: { isMaintenance?: boolean; progress?: StartProgress | undefined } = {},
 ): Promise<BoxLink> {
@@ -126,12 +135,16 @@ async function launch(
  * Boots a stopped box without its agent and services and without the secrets it holds, for the host's own errands. The
  * caller holds the lock and ends it.
  */
-export function launchQuietly(core: Core, box: Box): Promise<BoxLink> {
+export function launchQuietly(core: Using<LaunchParts>, box: Box): Promise<BoxLink> {
   const { run: _run, main: _main, ...rest } = box;
   return launch(core, { ...rest, spec: { ...box.spec, services: [], mcp: [] } }, { isMaintenance: true });
 }
 
-async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promise<Box> {
+async function orAbandon(
+  core: Using<HaltParts | "store">,
+  box: Box,
+  start: () => Promise<Box>,
+): Promise<Box> {
   try {
     return await start();
   } catch (error) {
@@ -146,7 +159,7 @@ async function orAbandon(core: Core, box: Box, start: () => Promise<Box>): Promi
 }
 
 /** Connects to a box that a daemon before this one has started. */
-export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<void> {
+export async function adopt(core: Using<AdoptParts>, box: Box, isPaused: boolean): Promise<void> {
   const isUp = isPaused || box.state.phase === "running";
   const link = await openLink(core, box, isUp ? noTool : await toolOf(core, box));
   if (isPaused) {
@@ -165,7 +178,7 @@ export async function adopt(core: Core, box: Box, isPaused: boolean): Promise<vo
 }
 
 /** What the runtime is asked to make. */
-export function runtimeBox(core: Core, box: Box, tools: BoxTools): RuntimeBox {
+export function runtimeBox(core: Using<"gate" | "storage">, box: Box, tools: BoxTools): RuntimeBox {
   const dirs = core.ports.storage.dirs(box.name);
   const { workspace } = box.spec;
   // A mounted workspace is the host's directory itself, in the place of the private one.
@@ -187,7 +200,22 @@ export function runtimeBox(core: Core, box: Box, tools: BoxTools): RuntimeBox {
 /** The box runs already; what became of its agent's files meanwhile is for its next start to judge. */
 const noTool: AgentTool = { program: "", agents: {} };
 
-async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink> {
+async function openLink(
+  core: Using<
+    | CloseParts
+    | "clock"
+    | "eventBytes"
+    | "links"
+    | "logRates"
+    | "logs"
+    | "noteFromBox"
+    | "reactions"
+    | "storage"
+    | "store"
+  >,
+  box: Box,
+  tool: AgentTool,
+): Promise<BoxLink> {
   await closeLink(core, box.name);
   const { ports } = core;
   const policy = await effectivePolicy(core, box);
@@ -242,13 +270,13 @@ async function openLink(core: Core, box: Box, tool: AgentTool): Promise<BoxLink>
 }
 
 /** What boxd needs so that ssh works in a box with keys to use, as on a machine that has them. */
-async function sshAgentOf({ ports }: Core, { spec }: Box): Promise<BoxdConfig["sshAgent"]> {
+async function sshAgentOf({ ports }: Using<"sshKeys">, { spec }: Box): Promise<BoxdConfig["sshAgent"]> {
   const bindings = spec.secrets.filter(({ use }) => use.kind === "ssh");
   if (bindings.length === 0) return undefined;
   return { socket: boxPaths.sshAgent, knownHosts: await ports.sshKeys.knownHosts(bindings) };
 }
 
-export async function closeLink(core: Core, name: string): Promise<void> {
+export async function closeLink(core: Using<CloseParts>, name: string): Promise<void> {
   const live = core.live.get(name);
   core.live.delete(name);
   core.ports.gate.drop(name);
@@ -260,7 +288,7 @@ export async function closeLink(core: Core, name: string): Promise<void> {
 }
 
 /** boxd must dial in; when the box ends before it does, the runtime's last words say why. */
-async function waitForBoxd(core: Core, box: Box, link: BoxLink): Promise<void> {
+async function waitForBoxd(core: Using<"runtimes">, box: Box, link: BoxLink): Promise<void> {
   const runtime = await core.ports.runtimes.get(box.spec.runtime);
   let stopListening = (): void => undefined;
   const ended = new Promise<never>((_, reject) => {
@@ -286,7 +314,7 @@ async function waitForBoxd(core: Core, box: Box, link: BoxLink): Promise<void> {
 }
 
 async function becomeRunning(
-  core: Core,
+  core: Using<RunParts>,
   box: Box,
   link: BoxLink,
   type: "box.started" | "box.adopted",
@@ -318,7 +346,7 @@ async function becomeRunning(
 
 /** Starts what the box was made for, unless a daemon before this one did. */
 async function startMain(
-  core: Core,
+  core: Using<"agentProblems" | "agents" | "live" | "store">,
   box: Box,
   link: BoxLink,
   sessions: readonly SessionStatus[],
@@ -336,7 +364,7 @@ async function startMain(
 }
 
 /** Records what the main session prints, and understands what its agent reports. */
-function listenToMain(core: Core, box: Box): void {
+function listenToMain(core: Using<OutputParts>, box: Box): void {
   if (!box.main) return;
   core.agentWatch.begin(box);
   recordOutput(core, box, "main");
@@ -344,7 +372,7 @@ function listenToMain(core: Core, box: Box): void {
 }
 
 /** SECURITY: a start that failed half-way leaves no process behind that nobody watches. */
-async function abandon(core: Core, box: Box, error: unknown): Promise<void> {
+async function abandon(core: Using<HaltParts>, box: Box, error: unknown): Promise<void> {
   await closeLink(core, box.name);
   try {
     await (await core.ports.runtimes.get(box.spec.runtime)).remove(box.name);

@@ -9,7 +9,7 @@ import { proposeName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
-import type { Core } from "../context.ts";
+import type { PlanParts, RecordParts, RemoveParts, StartParts, Using } from "../using.ts";
 import { erase } from "./remove-box.ts";
 import { boot, bootWhile } from "../boot/start-box.ts";
 import { takePrices } from "../budget/own-prices.ts";
@@ -18,9 +18,11 @@ import { getAgent } from "../agents/get-agent.ts";
 import type { SoundPlan } from "../plan/box-plan.ts";
 import { soundPlan } from "../plan/sound-plan.ts";
 
+type Parts = Using<StartParts | "access" | "caches" | "getBox" | "ids" | "owners" | "workspaces">;
+
 /** Makes a box from its plan. Either it is there as planned, or nothing of it is and all problems are told. */
 export async function createBox(
-  core: Core,
+  core: Using<StartParts | PlanParts | "access" | "budgets" | "caches" | "getBox" | "ids" | "owners">,
   request: CreateBox,
   maker: Maker = ownerMaker,
 ): Promise<CreatedBox> {
@@ -54,10 +56,10 @@ export async function createBox(
 }
 
 /** Makes a box from a specification that another box had, and that was agreed to then. */
-export const raiseBox = async (core: Core, draft: Draft): Promise<Box> => (await raise(core, draft)).box;
+export const raiseBox = async (core: Parts, draft: Draft): Promise<Box> => (await raise(core, draft)).box;
 
 async function raise(
-  core: Core,
+  core: Parts,
   { isStarted, isEphemeral = false, ...draft }: Draft,
 ): Promise<{ box: Box } & PreparedWorkspace> {
   const registered = await register(core, draft);
@@ -114,7 +116,10 @@ interface Draft {
 type Registration = Omit<Draft, "isStarted" | "isEphemeral">;
 
 /** Takes the name and the user. One at a time, because two boxes must not choose the same. */
-function register(core: Core, { name: wanted, person, ...draft }: Registration): Promise<Box> {
+function register(
+  core: Using<RecordParts | "access" | "ids" | "locked" | "owners" | "runtimes">,
+  { name: wanted, person, ...draft }: Registration,
+): Promise<Box> {
   return core.locked("", async () => {
     const { store, clock, ids, owners } = core.ports;
     const boxes = await store.listBoxes();
@@ -141,7 +146,7 @@ function register(core: Core, { name: wanted, person, ...draft }: Registration):
 
 /** Directories, workspace and, if asked for, the first start. What fails half-way is removed, and the name is free. */
 async function provision(
-  core: Core,
+  core: Using<StartParts | "access" | "caches" | "getBox" | "workspaces">,
   box: Box,
   { isStarted, isEphemeral }: { readonly isStarted: boolean; readonly isEphemeral: boolean },
 ): Promise<{ made: Box; filled: PreparedWorkspace }> {
@@ -175,7 +180,10 @@ async function provision(
   }
 }
 
-async function fill(core: Core, box: Box): Promise<PreparedWorkspace> {
+async function fill(
+  core: Using<"caches" | "reviews" | "storage" | "workspaces">,
+  box: Box,
+): Promise<PreparedWorkspace> {
   const { storage, workspaces, reviews, caches } = core.ports;
   if (box.spec.cache === "project" && box.projectDir !== undefined) {
     await caches.give({
@@ -210,7 +218,7 @@ const isRefusal = (error: unknown): boolean =>
 const isWorkspaceError = (error: unknown): boolean =>
   isAgentBoxError(error) && error.code.startsWith("workspace.");
 
-async function eraseHalfMade(core: Core, name: string): Promise<void> {
+async function eraseHalfMade(core: Using<RemoveParts | "getBox" | "report">, name: string): Promise<void> {
   try {
     await erase(core, await core.getBox(name), "half_made");
   } catch (error) {
@@ -221,7 +229,7 @@ async function eraseHalfMade(core: Core, name: string): Promise<void> {
   }
 }
 
-async function settle(core: Core, box: Box): Promise<Box> {
+async function settle(core: Using<"clock" | "commit" | "event">, box: Box): Promise<Box> {
   const stopped = moveTo(box, { phase: "stopped", sinceMs: core.ports.clock.nowMs(), reason: "created" });
   await core.commit({ update: stopped, events: [core.event("box.prepared", stopped)] });
   return stopped;

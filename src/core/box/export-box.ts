@@ -5,10 +5,13 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { type Box, boxPaths, boxUser } from "../../contract/box.ts";
 import type { ContainerDescription, PortableContainer } from "../../contract/container.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { runtimeBox } from "../boot/start-box.ts";
 
-export async function exportBox(core: Core, name: string): Promise<PortableContainer> {
+export async function exportBox(
+  core: Using<"gate" | "getBox" | "images" | "runtimes" | "storage" | "tools">,
+  name: string,
+): Promise<PortableContainer> {
   const box = await core.getBox(name);
   if (box.spec.image === undefined) {
     throw new AgentBoxError("runtime.unsupported", `The box "${name}" is made of this host's own system.`, {
@@ -24,7 +27,7 @@ export async function exportBox(core: Core, name: string): Promise<PortableConta
 }
 
 /** By the name that a build on another host gives it, too: it is made from what goes into the image. */
-const imageName = async (core: Core, image: string): Promise<string> =>
+const imageName = async (core: Using<"images">, image: string): Promise<string> =>
   (await core.ports.images.list()).find(({ id }) => id === image)?.reference ?? image;
 
 const homeBytes = 512 * 2 ** 20;

@@ -1,6 +1,6 @@
 import type { Box } from "../../contract/box.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
-import type { Core } from "../context.ts";
+import type { StartParts, Using } from "../using.ts";
 import { endRun } from "../agents/end-run.ts";
 import { takeQuietly } from "../review/checkpoint-over-link.ts";
 import { decideRestart } from "./restart-policy.ts";
@@ -8,7 +8,7 @@ import { restartLater } from "./restart-box.ts";
 import { halt } from "./stop-box.ts";
 
 /** The agent's session has ended: the box ends with it, or comes back as its restart policy says. */
-export function finishMain(core: Core, { name }: Box, session: SessionStatus): Promise<void> {
+export function finishMain(core: Using<StartParts>, { name }: Box, session: SessionStatus): Promise<void> {
   const live = core.live.get(name);
   return core.locked(name, async () => {
     const box = await core.ports.store.findBox(name);
@@ -50,7 +50,7 @@ function failureOf({ run }: Box, exitCode: number | undefined): number | undefin
 const lastWordsMs = 5_000;
 
 /** The end is told on another connection than the output: what the agent said last must be read before it is judged. */
-async function lastWords(core: Core, name: string): Promise<void> {
+async function lastWords(core: Using<"clock" | "live">, name: string): Promise<void> {
   const recording = core.live.get(name)?.recording.get("main");
   if (!recording) return;
   const late = new Promise<void>((resolve) => core.ports.clock.after(lastWordsMs, resolve));

@@ -1,5 +1,5 @@
 import { isAgentBoxError } from "../../base/errors.ts";
-import type { Core } from "../context.ts";
+import type { RemoveParts, Using } from "../using.ts";
 import { erase } from "./remove-box.ts";
 
 const retryMs = 5_000;
@@ -8,7 +8,7 @@ const retryMs = 5_000;
  * Removals that were cut off, such as by an engine that went away, are finished as soon as that is possible. Returns
  * what looks for them; a box that somebody removes just now is theirs, and is found gone or waited for.
  */
-export function unfinishedRemovals(core: Core): () => Promise<void> {
+export function unfinishedRemovals(core: Using<RemoveParts | "locked" | "store">): () => Promise<void> {
   const { store, clock } = core.ports;
   const trying = new Set<string>();
   let nextMs = clock.monotonicMs() + retryMs;
@@ -26,7 +26,7 @@ export function unfinishedRemovals(core: Core): () => Promise<void> {
   };
 }
 
-async function finish(core: Core, name: string): Promise<void> {
+async function finish(core: Using<RemoveParts | "store">, name: string): Promise<void> {
   const box = await core.ports.store.findBox(name);
   if (box?.state.phase !== "removing") return;
   try {

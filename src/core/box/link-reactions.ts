@@ -2,11 +2,12 @@
 import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
-import type { Core, LinkReactions } from "../context.ts";
+import type { LinkReactions } from "../context.ts";
+import type { StartParts, Using } from "../using.ts";
 import { finishMain } from "./finish-main.ts";
 import { isSource, recordOutput } from "../exec/record-output.ts";
 
-export function linkReactions(core: Core): LinkReactions {
+export function linkReactions(core: Using<StartParts>): LinkReactions {
   /** A callback of an earlier box of the same name says nothing about this one. */
   const isCurrent = (box: Box): boolean => core.live.get(box.name)?.incarnation === box.incarnation;
 

@@ -2,7 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import { requireOwner } from "./allocate-owner.ts";
 import { requirePhase } from "./box-phases.ts";
-import type { Core } from "../context.ts";
+import type { StartParts, Using } from "../using.ts";
 import { requireEnforceable } from "../plan/sound-plan.ts";
 import { boot } from "../boot/start-box.ts";
 import { halt } from "./stop-box.ts";
@@ -11,7 +11,11 @@ import { halt } from "./stop-box.ts";
  * Makes a box of something else: its files, name, user, policy, grants and history stay. Everything that could be
  * refused is looked at before anything changes. A box that ran goes on where it was; one that rested, rests.
  */
-export function moveBox(core: Core, name: string, { runtime: to }: { runtime: string }): Promise<Box> {
+export function moveBox(
+  core: Using<StartParts | "access" | "getBox">,
+  name: string,
+  { runtime: to }: { runtime: string },
+): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     const { runtime: from } = box.spec;

@@ -1,10 +1,13 @@
 import type { Box } from "../../contract/box.ts";
 import { moveTo, requirePhase } from "./box-phases.ts";
-import type { Core } from "../context.ts";
+import type { PauseParts, Using } from "../using.ts";
 import { announcePorts } from "../network/apply-policy.ts";
 
 /** Freezes every process of a box. */
-export function pauseBox(core: Core, name: string): Promise<Box> {
+export function pauseBox(
+  core: Using<"agentWatch" | "clock" | "commit" | "event" | "getBox" | "live" | "locked" | "runtimes">,
+  name: string,
+): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     if (box.state.phase === "paused") return box;
@@ -20,7 +23,7 @@ export function pauseBox(core: Core, name: string): Promise<Box> {
   });
 }
 
-export function resumeBox(core: Core, name: string): Promise<Box> {
+export function resumeBox(core: Using<PauseParts>, name: string): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     if (box.state.phase === "running") return box;

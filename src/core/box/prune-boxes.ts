@@ -1,8 +1,11 @@
-import type { Core } from "../context.ts";
+import type { RemoveParts, Using } from "../using.ts";
 import { erase } from "./remove-box.ts";
 
 /** Removes boxes that have been at rest for long enough. */
-export async function pruneBoxes(core: Core, options: { olderThanMs: number; isDryRun: boolean }) {
+export async function pruneBoxes(
+  core: Using<RemoveParts | "locked" | "store">,
+  options: { olderThanMs: number; isDryRun: boolean },
+) {
   const nowMs = core.ports.clock.nowMs();
   const removed: string[] = [];
   let freedBytes = 0;

@@ -6,7 +6,7 @@ import { messageOf } from "../../base/errors.ts";
 import { Box } from "../../contract/box.ts";
 import type { RuntimeStatus } from "../../ports/runtime.ts";
 import { moveTo } from "./box-phases.ts";
-import type { Core } from "../context.ts";
+import type { AdoptParts, StartParts, Using } from "../using.ts";
 import { erase } from "./remove-box.ts";
 import { markDead, onRuntimeEnd } from "./restart-box.ts";
 import { adopt } from "../boot/start-box.ts";
@@ -15,7 +15,7 @@ import { halt } from "./stop-box.ts";
 /** What may go on while the daemon serves already; every box is locked until it is in order. */
 const patienceMs = 3_000;
 
-export async function reconcile(core: Core): Promise<void> {
+export async function reconcile(core: Using<StartParts | "access" | "host">): Promise<void> {
   const { store, runtimes, host, clock } = core.ports;
   const isHostRestart = await hostHasRestarted(core);
   await core.note("daemon.started", undefined, { bootId: host.bootId });
@@ -48,7 +48,7 @@ interface Surroundings {
 }
 
 /** Asks every runtime what it has, all at once: one that is slow or not there keeps the daemon from nothing. */
-async function lookAround({ ports: { runtimes } }: Core): Promise<Surroundings> {
+async function lookAround({ ports: { runtimes } }: Using<"runtimes">): Promise<Surroundings> {
   const [seen, unseen] = [new Map<string, RuntimeStatus>(), new Map<string, string>()];
   const look = async (name: string): Promise<void> => {
     try {
@@ -63,7 +63,11 @@ async function lookAround({ ports: { runtimes } }: Core): Promise<Surroundings> 
 }
 
 /** A box whose runtime is away stays as it was written down, until the first request that reaches the runtime again. */
-function waitForRuntimes(core: Core, boxes: readonly Box[], unseen: Map<string, string>): void {
+function waitForRuntimes(
+  core: Using<StartParts | "access">,
+  boxes: readonly Box[],
+  unseen: Map<string, string>,
+): void {
   for (const box of boxes) {
     const error = unseen.get(box.spec.runtime);
     if (error !== undefined) core.ports.report({ box: box.name, error }, "the runtime of a box is away");
@@ -76,7 +80,11 @@ function waitForRuntimes(core: Core, boxes: readonly Box[], unseen: Map<string, 
 }
 
 /** What reconciling would have done, had this runtime been there when the daemon started. */
-async function catchUp(core: Core, name: string, waiting: readonly string[]): Promise<void> {
+async function catchUp(
+  core: Using<StartParts | "access">,
+  name: string,
+  waiting: readonly string[],
+): Promise<void> {
   const { store, runtimes } = core.ports;
   const runtime = await runtimes.get(name);
   const found = await runtime.list();
@@ -92,7 +100,7 @@ async function catchUp(core: Core, name: string, waiting: readonly string[]): Pr
 }
 
 /** A record of an earlier version lacks what came later; what it means then is the schema's default. */
-async function completeRecords(core: Core, boxes: readonly Box[]): Promise<readonly Box[]> {
+async function completeRecords(core: Using<"commit">, boxes: readonly Box[]): Promise<readonly Box[]> {
   const complete: Box[] = [];
   for (const box of boxes) {
     const parsed = Box.safeParse(box);
@@ -104,7 +112,7 @@ async function completeRecords(core: Core, boxes: readonly Box[]): Promise<reado
 }
 
 async function reconcileBox(
-  core: Core,
+  core: Using<StartParts | "access">,
   box: Box,
   status: RuntimeStatus | undefined,
   isHostRestart: boolean,
@@ -133,7 +141,7 @@ async function reconcileBox(
 }
 
 /** A box whose start was cut off either comes up now or is stopped; it is never left in between. */
-async function finishStart(core: Core, box: Box): Promise<void> {
+async function finishStart(core: Using<AdoptParts>, box: Box): Promise<void> {
   try {
     await adopt(core, box, false);
   } catch (error) {
@@ -145,14 +153,21 @@ async function finishStart(core: Core, box: Box): Promise<void> {
   }
 }
 
-async function markStartFailed(core: Core, box: Box): Promise<void> {
+async function markStartFailed(
+  core: Using<"clock" | "commit" | "event" | "runtimes">,
+  box: Box,
+): Promise<void> {
   await (await core.ports.runtimes.get(box.spec.runtime)).remove(box.name);
   const stopped = moveTo(box, { phase: "stopped", sinceMs: core.ports.clock.nowMs(), reason: "died" });
   await core.commit({ update: stopped, events: [core.event("box.died", stopped, { reason: "died" })] });
 }
 
 /** The crash may have come between freezing a box and writing it down, or the other way round. */
-async function matchPause(core: Core, box: Box, isPaused: boolean): Promise<Box> {
+async function matchPause(
+  core: Using<"clock" | "commit" | "event">,
+  box: Box,
+  isPaused: boolean,
+): Promise<Box> {
   if (isPaused === (box.state.phase === "paused")) return box;
   const sinceMs = core.ports.clock.nowMs();
   const matched = moveTo(box, { phase: isPaused ? "paused" : "running", sinceMs });
@@ -165,7 +180,7 @@ async function matchPause(core: Core, box: Box, isPaused: boolean): Promise<Box>
 
 /** Removes what belongs to no record: processes first, then files. */
 async function sweep(
-  core: Core,
+  core: Using<"runtimes" | "storage">,
   boxes: readonly Box[],
   seen: ReadonlyMap<string, RuntimeStatus>,
 ): Promise<void> {
@@ -178,7 +193,7 @@ async function sweep(
   for (const name of await storage.list()) if (!names.has(name)) await storage.remove(name);
 }
 
-async function hostHasRestarted(core: Core): Promise<boolean> {
+async function hostHasRestarted(core: Using<"host" | "store">): Promise<boolean> {
   const { store, host } = core.ports;
   const [last] = await store.listEvents({ type: "daemon.started", limit: 1, newestFirst: true });
   return last !== undefined && last.data["bootId"] !== host.bootId;

@@ -2,11 +2,15 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import { forgetShares } from "../access/keep-shares.ts";
 import { moveTo } from "./box-phases.ts";
-import type { Core } from "../context.ts";
+import type { RemoveParts, Using } from "../using.ts";
 import { closeLink } from "../boot/start-box.ts";
 
 /** Removes a box and everything it had on this host. */
-export function removeBox(core: Core, name: string, { force }: { force: boolean }): Promise<void> {
+export function removeBox(
+  core: Using<RemoveParts | "getBox" | "locked">,
+  name: string,
+  { force }: { force: boolean },
+): Promise<void> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     const isAtRest = ["stopped", "failed", "creating", "removing"].includes(box.state.phase);
@@ -21,7 +25,7 @@ export function removeBox(core: Core, name: string, { force }: { force: boolean 
 }
 
 /** The caller holds the lock. Can be repeated: a crash half-way is finished at the next start. */
-export async function erase(core: Core, box: Box, reason: string): Promise<void> {
+export async function erase(core: Using<RemoveParts>, box: Box, reason: string): Promise<void> {
   if (box.state.phase !== "removing") {
     const removing = moveTo(box, { phase: "removing", sinceMs: core.ports.clock.nowMs() });
     await core.commit({ update: removing, events: [core.event("box.removing", removing, { reason })] });

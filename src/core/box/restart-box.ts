@@ -4,7 +4,7 @@ import type { Box } from "../../contract/box.ts";
 import type { RuntimeStatus } from "../../ports/runtime.ts";
 import { stopRun } from "../agents/end-run.ts";
 import { moveTo } from "./box-phases.ts";
-import type { Core } from "../context.ts";
+import type { StartParts, Using } from "../using.ts";
 import { decideRestart, type RestartDecision } from "./restart-policy.ts";
 import { boot, closeLink } from "../boot/start-box.ts";
 import { halt } from "./stop-box.ts";
@@ -12,7 +12,7 @@ import { halt } from "./stop-box.ts";
 const recheckMs = 2_000;
 
 /** Stop and start, as one step for whoever waits. */
-export function restartBox(core: Core, name: string): Promise<Box> {
+export function restartBox(core: Using<StartParts | "getBox">, name: string): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     const isLive = box.state.phase === "running" || box.state.phase === "paused";
@@ -30,7 +30,7 @@ export function restartBox(core: Core, name: string): Promise<Box> {
 }
 
 /** The runtime says that a box has ended although nobody stopped it. */
-export function onRuntimeEnd(core: Core, status: RuntimeStatus): Promise<void> {
+export function onRuntimeEnd(core: Using<StartParts>, status: RuntimeStatus): Promise<void> {
   return core.locked(status.name, async () => {
     const box = await core.ports.store.findBox(status.name);
     // While a use case holds the lock it changes the phase itself; what is left here is a death.
@@ -48,7 +48,7 @@ export function onRuntimeEnd(core: Core, status: RuntimeStatus): Promise<void> {
 
 /** Marks a box that died as stopped, and brings it back if its policy says so. The caller holds the lock. */
 export async function markDead(
-  core: Core,
+  core: Using<StartParts>,
   box: Box,
   exitCode?: number,
   isHostRestart = false,
@@ -78,7 +78,7 @@ export async function markDead(
 
 /** Starts the box again after its backoff, unless somebody has touched it meanwhile. */
 export function restartLater(
-  core: Core,
+  core: Using<StartParts>,
   stopped: Box,
   decision: Extract<RestartDecision, { action: "restart" }>,
 ): void {

@@ -3,7 +3,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box, StopReason } from "../../contract/box.ts";
 import { stopRun } from "../agents/end-run.ts";
 import { moveTo, requirePhase } from "./box-phases.ts";
-import type { Core } from "../context.ts";
+import type { HaltParts, Using } from "../using.ts";
 import { closeLink } from "../boot/start-box.ts";
 
 export interface StopOptions {
@@ -16,7 +16,7 @@ export interface StopOptions {
 
 /** Asks the box to end, waits for its grace, then makes it end. A stopped box stays as it is. */
 export function stopBox(
-  core: Core,
+  core: Using<HaltParts | "getBox" | "locked">,
   name: string,
   options: { graceMs?: number | undefined; reason?: StopReason } = {},
 ): Promise<Box> {
@@ -33,7 +33,7 @@ export function stopBox(
 
 /** The caller holds the box's lock. */
 export async function halt(
-  core: Core,
+  core: Using<HaltParts>,
   box: Box,
   { reason, graceMs, exitCode, goesOn = false }: StopOptions,
 ): Promise<Box> {

@@ -1,14 +1,12 @@
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { BoxSummary } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { decideNeeds } from "./decide-needs.ts";
 
 /** One line of the list for each box. */
 export async function summariseBoxes(
-  core: Pick<Core, "facts" | "resources" | "approvals" | "budgets"> & {
-    readonly ports: Pick<Core["ports"], "clock">;
-  },
+  core: Using<"approvals" | "budgets" | "clock" | "facts" | "resources">,
   boxes: readonly Box[],
 ): Promise<BoxSummary[]> {
   core.resources.asked();
@@ -25,7 +23,7 @@ export async function summariseBoxes(
 
 /** Why a box is paused is not in its record; it is known by its budgets. */
 async function pausedForBudget(
-  { budgets }: Pick<Core, "budgets">,
+  { budgets }: Using<"budgets">,
   boxes: readonly Box[],
 ): Promise<ReadonlySet<Box>> {
   const paused = boxes.filter(({ state }) => state.phase === "paused");

@@ -1,7 +1,7 @@
 /** Ends boxes whose time is over: TTL by the wall clock kept in the store, idleness as boxd measures it. */
 import type { Box } from "../../contract/box.ts";
 import { endSession } from "../agents/talk-to-agent.ts";
-import type { Core } from "../context.ts";
+import type { HaltParts, RemoveParts, Using } from "../using.ts";
 import { unfinishedRemovals } from "./finish-removals.ts";
 import { takeQuietly } from "../review/checkpoint-over-link.ts";
 import { halt } from "./stop-box.ts";
@@ -11,7 +11,9 @@ const tickMs = 1_000;
 const jumpMs = 30_000;
 
 /** Returns the way to stop watching. */
-export function watchLifetimes(core: Core): () => void {
+export function watchLifetimes(
+  core: Using<RemoveParts | "getBox" | "locked" | "note" | "noteFromBox" | "report" | "reviews" | "store">,
+): () => void {
   const { clock } = core.ports;
   let last = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
   const ending = new Set<string>();
@@ -53,7 +55,10 @@ export function watchLifetimes(core: Core): () => void {
 }
 
 /** When the wall clock is set, boxes keep the time they had left. */
-async function shiftDeadlines(core: Core, jump: number): Promise<void> {
+async function shiftDeadlines(
+  core: Using<"commit" | "locked" | "note" | "store">,
+  jump: number,
+): Promise<void> {
   await core.note("clock.jumped", undefined, { jumpMs: Math.round(jump) });
   for (const { name } of await core.ports.store.listBoxes()) {
     await core.locked(name, async () => {
@@ -65,7 +70,10 @@ async function shiftDeadlines(core: Core, jump: number): Promise<void> {
 }
 
 /** `ending` has the boxes that are on their way out: a box whose turn is late is not ended twice. */
-async function endExpired(core: Core, ending: Set<string>): Promise<void> {
+async function endExpired(
+  core: Using<HaltParts | "background" | "locked" | "note" | "store">,
+  ending: Set<string>,
+): Promise<void> {
   for (const box of await core.ports.store.listBoxes()) {
     const { name } = box;
     if (ending.has(name) || !reasonToEnd(core, box)) continue;
@@ -76,7 +84,7 @@ async function endExpired(core: Core, ending: Set<string>): Promise<void> {
 }
 
 /** Asked again under the lock: the box may have been stopped, or started anew, while this waited for its turn. */
-async function endNow(core: Core, name: string): Promise<void> {
+async function endNow(core: Using<HaltParts | "note" | "store">, name: string): Promise<void> {
   const box = await core.ports.store.findBox(name);
   const reason = box && reasonToEnd(core, box);
   if (!reason) return;
@@ -84,7 +92,7 @@ async function endNow(core: Core, name: string): Promise<void> {
   await halt(core, box, { reason, graceMs: box.spec.lifecycle.stopGraceMs });
 }
 
-function reasonToEnd(core: Core, box: Box): "ttl" | "idle" | undefined {
+function reasonToEnd(core: Using<"clock" | "live">, box: Box): "ttl" | "idle" | undefined {
   const { clock } = core.ports;
   const { phase } = box.state;
   if (phase !== "running" && phase !== "paused") return undefined;

@@ -1,13 +1,13 @@
 import { isAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { PauseParts, Using } from "../using.ts";
 import { pauseBox } from "../box/pause-box.ts";
 
 /** Long enough for the refusal to reach the agent, so that it can show it; too short for it to give up. */
 const graceMs = 250;
 
 /** Freezes a box whose budget is used up. Nothing it was doing is lost: it goes on when somebody raises the budget. */
-export function pauseForBudget(core: Core, { name, incarnation }: Box): void {
+export function pauseForBudget(core: Using<PauseParts>, { name, incarnation }: Box): void {
   core.ports.clock.after(graceMs, () => {
     core.background(
       `pausing ${name}`,

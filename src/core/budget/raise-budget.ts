@@ -3,14 +3,18 @@ import type { BudgetAnswer, RaiseBudget } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
 import type { BudgetLimit, BudgetScope } from "../../contract/model/budget.ts";
 import type { HeldLimit } from "./limits-of.ts";
-import type { Core } from "../context.ts";
+import type { PauseParts, Using } from "../using.ts";
 import { resumeBox } from "../box/pause-box.ts";
 
 /**
  * Adds to limits of a box, and lets it (and what is below it) go on when a budget had paused it. This is the one change that a specification
  * knows after the box was made. What others share (a day, a tree) is raised for this box only.
  */
-export async function raiseBudget(core: Core, name: string, raise: RaiseBudget): Promise<BudgetAnswer> {
+export async function raiseBudget(
+  core: Using<PauseParts | "budgets">,
+  name: string,
+  raise: RaiseBudget,
+): Promise<BudgetAnswer> {
   if (raise.tokens === undefined && raise.microUsd === undefined) {
     throw new AgentBoxError("input.invalid", "Nothing was said about how much to add.", {
       hint: `Say how much: agentbox budget raise ${name} --tokens 500000`,
@@ -44,7 +48,7 @@ function scopesToRaise(name: string, exhausted: readonly HeldLimit[]): readonly 
 }
 
 /** The box and those below it, which wait for its tree, as far as a budget stopped them. */
-async function exhaustedBoxes(core: Core, name: string): Promise<readonly string[]> {
+async function exhaustedBoxes(core: Using<"budgets" | "store">, name: string): Promise<readonly string[]> {
   const names = (await core.ports.store.listBoxes()).map((box) => box.name);
   const family = names.filter((one) => one === name || one.startsWith(`${name}-`));
   const found: string[] = [];
@@ -52,7 +56,7 @@ async function exhaustedBoxes(core: Core, name: string): Promise<readonly string
   return found;
 }
 
-async function letGoOn(core: Core, name: string): Promise<void> {
+async function letGoOn(core: Using<PauseParts | "budgets">, name: string): Promise<void> {
   const box = await core.ports.store.findBox(name);
   if (box?.state.phase !== "paused") return;
   if (!(await core.budgets.status(name)).isExhausted) await resumeBox(core, name);

@@ -1,9 +1,12 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { ProjectCache } from "../../contract/cache.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** Keeps a box's package caches for the next boxes of its project that ask for them. */
-export function saveCache(core: Core, name: string): Promise<ProjectCache> {
+export function saveCache(
+  core: Using<"caches" | "getBox" | "locked" | "note" | "storage">,
+  name: string,
+): Promise<ProjectCache> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     if (box.state.phase !== "stopped" && box.state.phase !== "failed") {

@@ -1,7 +1,7 @@
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { BoxPort } from "../../contract/api/schemas/places.ts";
 import type { ServiceSpec } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { streamEnd } from "../files/stream-end.ts";
 import { openStream } from "./run-in-box.ts";
 
@@ -9,7 +9,7 @@ import { openStream } from "./run-in-box.ts";
 const maxPorts = 512;
 
 /** What listens in a box, in the box's own words; the service is the one that the manifest gives this port to. */
-export async function listPorts(core: Core, name: string): Promise<BoxPort[]> {
+export async function listPorts(core: Using<"getBox" | "live">, name: string): Promise<BoxPort[]> {
   const { box, stream } = await openStream(core, name, { kind: "ports.list" });
   const found = new Map<number, BoxPort>();
   await streamEnd(stream, (message) => {

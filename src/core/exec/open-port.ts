@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { LinkStream } from "../../ports/link.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { openStream } from "./run-in-box.ts";
 
 /**
@@ -8,7 +8,7 @@ import { openStream } from "./run-in-box.ts";
  * port and no name can make it reach its own network. Another box that has taken the name since is not meant.
  */
 export async function openPort(
-  core: Core,
+  core: Using<"getBox" | "live">,
   { box: name, incarnation, port }: { box: string; incarnation: string; port: number },
 ): Promise<LinkStream> {
   if ((await core.getBox(name)).incarnation !== incarnation)

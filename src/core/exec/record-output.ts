@@ -2,7 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import { readerFor } from "../agents/read-agent.ts";
-import type { Core, LiveBox } from "../context.ts";
+import type { LiveBox } from "../context.ts";
+import type { OutputParts, Using } from "../using.ts";
 import { pauseAfter, Recording } from "./recording.ts";
 
 /** What the host has started itself and not only heard of. SECURITY: a box can make up names without end. */
@@ -12,7 +13,7 @@ export const isSource = (live: LiveBox, session: string): boolean => live.source
  * Keeps what a session or service prints on the host, from where recording last ended. The box holds the newest
  * part while nobody listens, so a restart of the daemon loses nothing that fits in there.
  */
-export function recordOutput(core: Core, box: Box, source: string): void {
+export function recordOutput(core: Using<OutputParts>, box: Box, source: string): void {
   const live = core.live.get(box.name);
   if (!live || live.recording.has(source)) return;
   const recording = follow(core, live, box, source).finally(() => live.recording.delete(source));
@@ -23,7 +24,21 @@ export function recordOutput(core: Core, box: Box, source: string): void {
 const passed = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.after(ms, resolve));
 
-async function follow(core: Core, live: LiveBox, box: Box, source: string): Promise<void> {
+async function follow(
+  core: Using<
+    | "agentProblems"
+    | "agentWatch"
+    | "agents"
+    | "clock"
+    | "logs"
+    | "noteFromAgent"
+    | "report"
+    | "turnCheckpoints"
+  >,
+  live: LiveBox,
+  box: Box,
+  source: string,
+): Promise<void> {
   const read = readerFor(core, box, source);
   const offset = await core.ports.logs.recordedBytes(box.name, source);
   const stream = await live.link.open({ kind: "follow", source, offset });

@@ -4,7 +4,7 @@ import { boxPaths, type Box } from "../../contract/box.ts";
 import type { StreamOp } from "../../contract/link/messages.ts";
 import type { BoxLink, LinkStream } from "../../ports/link.ts";
 import { requirePhase } from "../box/box-phases.ts";
-import type { Core } from "../context.ts";
+import type { RemoveParts, Using } from "../using.ts";
 import { execInBox } from "./exec-in-box.ts";
 import { erase } from "../box/remove-box.ts";
 import { halt } from "../box/stop-box.ts";
@@ -12,7 +12,10 @@ import { halt } from "../box/stop-box.ts";
 const reconnectMs = 10_000;
 
 /** The link of a running box; right after a restart of the daemon it waits for boxd to dial in again. */
-export async function getLink(core: Core, name: string): Promise<{ box: Box; link: BoxLink }> {
+export async function getLink(
+  core: Using<"getBox" | "live">,
+  name: string,
+): Promise<{ box: Box; link: BoxLink }> {
   const box = await core.getBox(name);
   requirePhase(box, "running");
   const live = core.live.get(name);
@@ -26,7 +29,7 @@ export async function getLink(core: Core, name: string): Promise<{ box: Box; lin
 }
 
 export async function openStream(
-  core: Core,
+  core: Using<"getBox" | "live">,
   name: string,
   op: StreamOp,
 ): Promise<{ box: Box; stream: LinkStream }> {
@@ -36,7 +39,7 @@ export async function openStream(
 
 /** The command a box was made for has ended. Says whether the box is kept; the clean-up goes on behind. */
 export async function afterMain(
-  core: Core,
+  core: Using<RemoveParts | "getBox" | "locked" | "report" | "store">,
   box: Box,
   rule: AfterMain,
   exitCode: number | undefined,
@@ -64,7 +67,7 @@ export async function afterMain(
  * Whether anything in the workspace is newer than the box. It is asked inside the box, so the host reads nothing
  * that the box controls. When in doubt the answer is yes: work is never thrown away.
  */
-async function hasChanges(core: Core, name: string): Promise<boolean> {
+async function hasChanges(core: Using<"getBox" | "live">, name: string): Promise<boolean> {
   try {
     const { code, stdout } = await captureExec(core, name, ["sh", "-c", listNewer]);
     return code !== 0 || stdout !== "";
@@ -80,7 +83,7 @@ find HEAD refs -newercm ${boxPaths.sealed} -print -quit`;
 
 /** Runs a short command in a running box. */
 export async function captureExec(
-  core: Core,
+  core: Using<"getBox" | "live">,
   name: string,
   argv: string[],
 ): Promise<{ code: number | null; stdout: string }> {

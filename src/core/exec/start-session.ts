@@ -2,13 +2,13 @@ import type { StartSession } from "../../contract/api/schemas.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
 import { getAgent } from "../agents/get-agent.ts";
 import { planCommand } from "../agents/plan-run.ts";
-import type { Core } from "../context.ts";
+import type { OutputParts, Using } from "../using.ts";
 import { recordOutput } from "./record-output.ts";
 import { getLink } from "./run-in-box.ts";
 
 /** Starts a session that outlives its viewers; the box keeps running when it ends. */
 export async function startSession(
-  core: Core,
+  core: Using<OutputParts | "getBox" | "note">,
   name: string,
   { session, spec }: StartSession,
 ): Promise<SessionStatus> {

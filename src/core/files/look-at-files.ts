@@ -3,7 +3,7 @@ import type { FileEntry } from "../../contract/api/schemas/places.ts";
 import type { Box } from "../../contract/box.ts";
 import type { StreamOp, StreamOutput } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { openStream } from "../exec/run-in-box.ts";
 import { streamEnd } from "./stream-end.ts";
 import { workspacePath } from "./workspace-path.ts";
@@ -18,7 +18,11 @@ export interface Directory {
 }
 
 /** What one directory of the workspace holds. The box looks; the host opens nothing that a box controls. */
-export async function listFiles(core: Core, name: string, path: string): Promise<Directory> {
+export async function listFiles(
+  core: Using<"getBox" | "live" | "noteFromBox">,
+  name: string,
+  path: string,
+): Promise<Directory> {
   const { box, stream } = await openPath(core, name, "list", path, (below) => ({
     kind: "files.list",
     path: below,
@@ -46,7 +50,11 @@ export interface SliceQuery {
 }
 
 /** A part of one file of the workspace, as the box reads it. */
-export async function readFile(core: Core, name: string, query: SliceQuery): Promise<FileSlice> {
+export async function readFile(
+  core: Using<"background" | "getBox" | "live" | "note" | "noteFromBox">,
+  name: string,
+  query: SliceQuery,
+): Promise<FileSlice> {
   const { path, offset, limit = Number.MAX_SAFE_INTEGER } = query;
   const { box, stream } = await openPath(core, name, "read", path, (below) => ({
     kind: "files.slice",
@@ -77,7 +85,7 @@ export async function readFile(core: Core, name: string, query: SliceQuery): Pro
 }
 
 async function openPath(
-  core: Core,
+  core: Using<"getBox" | "live" | "noteFromBox">,
   name: string,
   op: string,
   path: string,
@@ -90,7 +98,7 @@ async function openPath(
 
 /** An attempt to leave the workspace is written down, whoever made it: a person, or a box that had planted a link. */
 export async function noteRefusal<T>(
-  core: Core,
+  core: Using<"noteFromBox">,
   box: Box,
   op: string,
   path: string,

@@ -1,5 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { openStream } from "../exec/run-in-box.ts";
 import { noteRefusal } from "./look-at-files.ts";
 import { streamEnd } from "./stream-end.ts";
@@ -12,7 +12,7 @@ const newFileMode = 0o644;
  * follows no link on the way: nothing of the box's choosing is written through, on the host or in the box.
  */
 export async function writeFile(
-  core: Core,
+  core: Using<"background" | "getBox" | "live" | "note" | "noteFromBox">,
   name: string,
   file: { readonly path: string; readonly content: Uint8Array },
 ): Promise<void> {

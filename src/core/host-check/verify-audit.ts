@@ -1,9 +1,12 @@
 /** Whether the event log is what was written, and what to note elsewhere so that a cut-off end shows later. */
 import type { RouteQuery } from "../../contract/api/routes.ts";
 import type { AuditReport } from "../../contract/api/schemas/vault.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
-export async function verifyAudit(core: Core, { head }: RouteQuery<"verifyAudit">): Promise<AuditReport> {
+export async function verifyAudit(
+  core: Using<"egressLog" | "store">,
+  { head }: RouteQuery<"verifyAudit">,
+): Promise<AuditReport> {
   // The receipts of what boxes did until now belong to it.
   await core.egressLog.flush();
   const chain = await core.ports.store.verifyEvents(head === undefined ? undefined : parseMark(head));

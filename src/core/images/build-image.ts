@@ -3,7 +3,7 @@ import type { BoxSpec } from "../../contract/box.ts";
 import type { ImageInfo } from "../../contract/image.ts";
 import { formatImageReference, parseImageReference } from "../../contract/image-reference.ts";
 import type { BuildOptions } from "../../ports/images.ts";
-import type { Core } from "../context.ts";
+import type { PlanParts, Using } from "../using.ts";
 import { recorded } from "../plan/record-refusals.ts";
 import { soundPlan } from "../plan/sound-plan.ts";
 import type { Maker } from "../team/members.ts";
@@ -14,7 +14,7 @@ type Progress = Pick<BuildOptions, "onProgress" | "signal">;
 
 /** Builds the image of a manifest, or finds that it is there. */
 export async function buildImage(
-  core: Core,
+  core: Using<PlanParts | "access" | "clock" | "commit" | "event" | "note">,
   request: RouteBody<"buildImage"> & Partial<Maker>,
   how: Progress,
 ): Promise<{ image: ImageInfo; isNew: boolean }> {
@@ -34,7 +34,7 @@ export async function buildImage(
 
 /** A reference without a digest is looked up once and pinned; with `isFresh` it is looked up again. */
 async function baseOf(
-  core: Core,
+  core: Using<"images" | "toolStore">,
   { image }: BoxSpec,
   origin: ImageOrigin,
   { isFresh, ...how }: Progress & { readonly isFresh: boolean },

@@ -8,7 +8,7 @@ import type { InstalledTool } from "../../contract/tool.ts";
 import type { ImageAgent, ImageRecipe } from "../../ports/images.ts";
 import { getAgent } from "../agents/get-agent.ts";
 import { findTool } from "../agents/use-tool.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 import { packagedServer, useServers } from "./packaged-servers.ts";
 
 /** Where an image is asked for. */
@@ -22,7 +22,7 @@ export type RecipePort = "agents" | "agentProblems" | "toolStore" | "serverStore
 
 /** `base` is the reference by content; see `pinnedBase`. */
 export async function imageRecipe(
-  core: CoreWith<RecipePort>,
+  core: Using<RecipePort>,
   spec: BoxSpec,
   origin: ImageOrigin,
   base: string | undefined,
@@ -44,10 +44,7 @@ export async function imageRecipe(
   };
 }
 
-async function agentOf(
-  core: CoreWith<RecipePort>,
-  { agent: { name, version } }: BoxSpec,
-): Promise<ImageAgent> {
+async function agentOf(core: Using<RecipePort>, { agent: { name, version } }: BoxSpec): Promise<ImageAgent> {
   if (getAgent(core, name).install.kind === "none") return { name };
   const { tool, dir } = await findTool(core, name, version);
   const purl = purlOf(tool);
@@ -77,7 +74,7 @@ function fetchedAtStart(server: McpServer): string[] {
 
 /** The content that the base stands for: as written, or as a lock file says; undefined while nobody has looked. */
 export async function pinnedBase(
-  core: CoreWith<"toolStore">,
+  core: Using<"toolStore">,
   reference: string,
   { projectDir, manifestDigest }: ImageOrigin,
 ): Promise<string | undefined> {

@@ -8,7 +8,7 @@ import { boxPaths } from "../../contract/box-paths.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import type { McpServer } from "../../contract/mcp.ts";
 import type { BuildOptions, ImageServer } from "../../ports/images.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 import { wantsImage } from "./wants-image.ts";
 
 interface PackagedServer {
@@ -44,7 +44,7 @@ export const packagedServers = (spec: Wanting): PackagedServer[] =>
 
 /** Fetches what is missing. No script of a package runs on the host. */
 export async function installServers(
-  core: CoreWith<"serverStore">,
+  core: Using<"serverStore">,
   spec: BoxSpec,
   { onProgress, signal }: Pick<BuildOptions, "onProgress" | "signal">,
 ): Promise<void> {
@@ -59,10 +59,10 @@ export async function installServers(
 }
 
 /** Verified. Fails with image.not_built when one has not been fetched yet, which a build does. */
-export const useServers = (core: CoreWith<"serverStore">, spec: BoxSpec): Promise<ImageServer[]> =>
+export const useServers = (core: Using<"serverStore">, spec: BoxSpec): Promise<ImageServer[]> =>
   Promise.all(packagedServers(spec).map((server) => useServer(core, server)));
 
-async function useServer(core: CoreWith<"serverStore">, server: PackagedServer): Promise<ImageServer> {
+async function useServer(core: Using<"serverStore">, server: PackagedServer): Promise<ImageServer> {
   const { name, package: pkg, version } = server;
   try {
     const used = await core.ports.serverStore.use(entryOf(server), recipeOf(server), version);

@@ -1,10 +1,10 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { ImageInfo } from "../../contract/image.ts";
 import { lockFileName } from "../../contract/lock-file.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** By what people see: the reference, its tag, or the beginning of a digest. */
-export async function getImage(core: Core, name: string): Promise<ImageInfo> {
+export async function getImage(core: Using<"images">, name: string): Promise<ImageInfo> {
   const images = await core.ports.images.list();
   const exact = images.filter(
     ({ reference, id, inputs }) => [reference, id, inputs].includes(name) || reference.endsWith(`:${name}`),
@@ -22,7 +22,10 @@ export async function getImage(core: Core, name: string): Promise<ImageInfo> {
   );
 }
 
-export async function removeImage(core: Core, name: string): Promise<ImageInfo> {
+export async function removeImage(
+  core: Using<"images" | "note" | "store">,
+  name: string,
+): Promise<ImageInfo> {
   const image = await getImage(core, name);
   const users = (await core.ports.store.listBoxes()).filter(({ spec }) => spec.image === image.id);
   if (users.length > 0) {
@@ -39,7 +42,7 @@ export async function removeImage(core: Core, name: string): Promise<ImageInfo> 
 
 /** Removes what no box is made from, but for the newest image of each project that has a lock file. */
 export async function pruneImages(
-  core: Core,
+  core: Using<"host" | "images" | "note" | "store">,
   { isDryRun }: { readonly isDryRun: boolean },
 ): Promise<{ removed: string[]; freedBytes: number }> {
   const { images, store } = core.ports;
@@ -62,5 +65,5 @@ export async function pruneImages(
   return { removed, freedBytes: isDryRun ? 0 : await images.sweep() };
 }
 
-const hasLock = async (core: Core, projectDir: string): Promise<boolean> =>
+const hasLock = async (core: Using<"host">, projectDir: string): Promise<boolean> =>
   (await core.ports.host.readProjectFile(projectDir, lockFileName)) !== undefined;

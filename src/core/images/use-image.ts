@@ -1,6 +1,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 import { isAtLeast } from "../plan/choose-runtime.ts";
 import { type ImageOrigin, type RecipePort, imageRecipe, pinnedBase } from "./image-recipe.ts";
 import { withServersInside } from "./packaged-servers.ts";
@@ -8,7 +8,7 @@ import { wantsImage } from "./wants-image.ts";
 
 /** Gives a new box the image of its manifest, by content. Building takes minutes, so it is asked for on its own. */
 export async function useImage(
-  core: CoreWith<RecipePort | "images">,
+  core: Using<RecipePort | "images">,
   spec: BoxSpec,
   { tier }: Pick<Isolation, "tier">,
   origin: ImageOrigin,

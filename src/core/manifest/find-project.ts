@@ -1,7 +1,7 @@
 /** The manifest of a directory, found the way the command line finds it. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 export const manifestName = "agentbox.toml";
 
@@ -15,7 +15,7 @@ const parentOf = (dir: string): string => dir.slice(0, dir.lastIndexOf("/")) || 
 const join = (dir: string, name: string): string => `${dir === "/" ? "" : dir}/${name}`;
 
 /** Ends at the root of the repository and at the home directory: what lies above belongs to something else. */
-export async function findProject(core: Core, named: string): Promise<FoundProject> {
+export async function findProject(core: Using<"host">, named: string): Promise<FoundProject> {
   const { host } = core.ports;
   const start = named.startsWith("/") ? await host.realPath(named) : undefined;
   // Whoever makes the box is told that it does not exist.

@@ -1,7 +1,7 @@
 /** Directories that boxes were made from, or that somebody has trusted. */
 import type { KnownProject } from "../../contract/api/schemas/forms.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { manifestName } from "./find-project.ts";
 
 interface Seen {
@@ -14,7 +14,7 @@ interface Seen {
 }
 
 export async function listProjects(
-  core: Core,
+  core: Using<"host" | "store">,
   { boxes, includesTrusted, more = [] }: Seen,
 ): Promise<KnownProject[]> {
   const trust = includesTrusted ? await core.ports.store.listTrust() : [];

@@ -15,7 +15,8 @@ import {
 import { refusalOf } from "../../contract/plan.ts";
 import { mcpJsonName, readMcpJson } from "../../manifest/mcp-json.ts";
 import { chooseRuntime, isAtLeast, tierOf } from "../plan/choose-runtime.ts";
-import type { CorePorts, CoreWith } from "../context.ts";
+import type { CorePorts } from "../context.ts";
+import type { Using } from "../using.ts";
 import { Problems } from "../plan/problems.ts";
 import { type ManifestInputs, listMountSources, resolveSkills } from "../trust/mount-requests.ts";
 import { networkLayers, readPresets } from "../policy/network-layers.ts";
@@ -73,7 +74,7 @@ type Sources = Pick<CreateBox, "projectDir" | "manifest" | "flags"> & {
 
 /** What the owner of the machine and the person set: the layers below every project, and what later ones are checked by. */
 export async function readOwnLayers(
-  core: CoreWith<LayerPort>,
+  core: Using<LayerPort>,
 ): Promise<{ layers: ManifestLayer[]; warnings: string[]; context: CheckContext }> {
   const { host, agents, runtimes } = core.ports;
   const base: CheckContext = {
@@ -110,14 +111,14 @@ function take(
 }
 
 /** User config, manifest and flags, each checked, with the host paths they mean. Nothing is created here. */
-export async function readLayers(core: CoreWith<LayerPort>, sources: Sources): Promise<ReadLayers> {
+export async function readLayers(core: Using<LayerPort>, sources: Sources): Promise<ReadLayers> {
   const { inputs, warnings, problems } = await tryLayers(core, sources);
   if (inputs === undefined || problems.length > 0) throw refusalOf(problems);
   return { inputs, warnings };
 }
 
 /** The same with everything that is wrong, and with what is known in spite of it. */
-export async function tryLayers(core: CoreWith<LayerPort>, sources: Sources): Promise<TriedLayers> {
+export async function tryLayers(core: Using<LayerPort>, sources: Sources): Promise<TriedLayers> {
   const { host, runtimes } = core.ports;
   const problems = new Problems();
   const taken = await problems.attempt(() => takeSources(core, sources, problems));
@@ -148,7 +149,7 @@ export async function tryLayers(core: CoreWith<LayerPort>, sources: Sources): Pr
 }
 
 async function takeSources(
-  core: CoreWith<LayerPort>,
+  core: Using<LayerPort>,
   { manifest, flags, isRequest = false, attended = false }: Sources,
   problems: Problems,
 ): Promise<TakenLayers> {
@@ -217,7 +218,7 @@ const providerNames = (layers: readonly ManifestLayer[]): string[] =>
 
 /** Only for agents: a box for a command has nobody to offer the servers to. */
 async function readMcpFile(
-  core: CoreWith<LayerPort>,
+  core: Using<LayerPort>,
   projectDir: string | undefined,
   layers: readonly ManifestLayer[],
 ): Promise<string | undefined> {
@@ -228,7 +229,7 @@ async function readMcpFile(
 }
 
 async function realProject(
-  core: CoreWith<"host">,
+  core: Using<"host">,
   { projectDir: path, isRequest }: Sources,
 ): Promise<string | undefined> {
   if (path === undefined) return undefined;
@@ -253,7 +254,7 @@ export const noSuchDirectory = (
  * the link leads.
  */
 async function resolveLinks(
-  core: CoreWith<"host">,
+  core: Using<"host">,
   inputs: ManifestInputs,
   problems: Problems,
 ): Promise<(path: string) => string> {

@@ -4,7 +4,7 @@ import type { AllowEgress } from "../../contract/network/egress.ts";
 import { canonicalHost, hostText } from "../../contract/network/host-name.ts";
 import { canonicalPath } from "../../contract/network/path-pattern.ts";
 import type { EgressRequest, NetworkPolicy } from "../../contract/network/policy.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 import { decideSafely } from "../policy/decide-egress.ts";
 import { effectivePolicy } from "./apply-policy.ts";
 import { rememberRule, ruleFor } from "./remember-rule.ts";
@@ -17,7 +17,11 @@ const defaultTtlMs = 86_400_000;
  * SECURITY: a yes that would not help is refused and leaves no rule behind, because it would come to life on the day
  * somebody widens a bound or takes a denial away.
  */
-export async function allowEgress(core: Core, name: string, wish: AllowEgress): Promise<NetworkPolicy> {
+export async function allowEgress(
+  core: Using<RecordParts | "background" | "gate" | "getBox" | "live" | "locked">,
+  name: string,
+  wish: AllowEgress,
+): Promise<NetworkPolicy> {
   const box = await core.getBox(name);
   if (box.network === undefined) {
     throw new AgentBoxError(

@@ -1,15 +1,15 @@
 import type { Box } from "../../contract/box.ts";
 import { modelHost, modelPort } from "../../contract/model/api.ts";
 import { type NetworkPolicy, type NetworkRule, noNetwork } from "../../contract/network/policy.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** What is in force for a box: its own policy and what a person has granted its project. */
-export async function effectivePolicy(core: Core, box: Box): Promise<NetworkPolicy> {
+export async function effectivePolicy(core: Using<"store">, box: Box): Promise<NetworkPolicy> {
   return withGrants(box, await grantsOf(core, box));
 }
 
 const grantsOf = async (
-  core: Core,
+  core: Using<"store">,
   { projectDir }: Pick<Box, "projectDir">,
 ): Promise<readonly NetworkRule[]> =>
   projectDir === undefined ? [] : core.ports.store.listGrants(projectDir);
@@ -32,7 +32,10 @@ const modelRule: NetworkRule = {
 };
 
 /** Puts it in force at the gate, if the box is live here, and lets boxd stand for its ports. */
-export async function applyPolicy(core: Core, { name, incarnation, projectDir }: Box): Promise<void> {
+export async function applyPolicy(
+  core: Using<"background" | "gate" | "live" | "store">,
+  { name, incarnation, projectDir }: Box,
+): Promise<void> {
   const grants = await grantsOf(core, { projectDir });
   // SECURITY: read last. An answer for the project holds no lock; an older record of the box would bring back what
   // somebody has just closed.
@@ -44,7 +47,7 @@ export async function applyPolicy(core: Core, { name, incarnation, projectDir }:
 }
 
 /** Tells boxd where to stand for names. A frozen box cannot hear it, and is told when it goes on. */
-export async function announcePorts(core: Core, box: Box): Promise<void> {
+export async function announcePorts(core: Using<"live" | "store">, box: Box): Promise<void> {
   const link = core.live.get(box.name)?.link;
   if (box.state.phase !== "running" || !link?.isConnected) return;
   await link.setPorts(portsOf(await effectivePolicy(core, box)));

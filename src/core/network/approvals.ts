@@ -7,9 +7,13 @@ import { printable } from "../../base/printable.ts";
 import type { NewEvent } from "../../contract/events.ts";
 import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
 import type { ApprovalRequest, SecretQuestion } from "../../ports/gate.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 import { EventBudget } from "./event-budget.ts";
 import { noProject, rememberRule, ruleFor } from "./remember-rule.ts";
+
+type Parts = Using<
+  RecordParts | "background" | "eventBytes" | "gate" | "getBox" | "ids" | "live" | "locked" | "secretGrants"
+>;
 
 const answerWithinMs = 60_000;
 const defaultTtlMs = 86_400_000;
@@ -28,12 +32,12 @@ interface Question {
 }
 
 export class Approvals {
-  readonly #core: Core;
+  readonly #core: Parts;
   readonly #questions = new Map<number, Question>();
 
   readonly #budget: EventBudget;
 
-  constructor(core: Core) {
+  constructor(core: Parts) {
     this.#core = core;
     this.#budget = new EventBudget(() => core.ports.clock, questionsPerMinute);
   }

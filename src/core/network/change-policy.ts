@@ -1,6 +1,6 @@
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 import { requireTrust } from "../trust/grant-trust.ts";
 import { withSecretRulesOf } from "../policy/secret-rules.ts";
 import type { Maker } from "../team/members.ts";
@@ -13,7 +13,20 @@ import { compileFor } from "./compile-for.ts";
  * The same rules as at creation: what a repository asks for needs a person's yes.
  */
 export function changePolicy(
-  core: Core,
+  core: Using<
+    | RecordParts
+    | "access"
+    | "agents"
+    | "background"
+    | "gate"
+    | "getBox"
+    | "host"
+    | "live"
+    | "locked"
+    | "note"
+    | "presets"
+    | "runtimes"
+  >,
   name: string,
   request: RouteBody<"changePolicy"> & Partial<Maker>,
 ): Promise<NetworkPolicy> {

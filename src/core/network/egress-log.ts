@@ -5,8 +5,10 @@
  */
 import type { NewEvent } from "../../contract/events.ts";
 import type { NewEgressRecord } from "../../contract/network/egress.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { EventBudget } from "./event-budget.ts";
+
+type Parts = Using<"admits" | "background" | "clock" | "commit" | "report" | "store">;
 
 const flushMs = 100;
 /** SECURITY: a box that asks a million times must not fill the memory before it fills its own bounded log. */
@@ -17,7 +19,7 @@ const eventsPerMinute = 120;
 const maxEventPath = 256;
 
 export class EgressLog {
-  readonly #core: Core;
+  readonly #core: Parts;
   #waiting: NewEgressRecord[] = [];
   #dropped = 0;
   #isScheduled = false;
@@ -29,7 +31,7 @@ export class EgressLog {
   readonly #refusalBudget: EventBudget;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(core: Core) {
+  constructor(core: Parts) {
     this.#core = core;
     const budgetOf = (
       type: "egress.denied" | "egress.allowed" | "secret.used" | "secret.refused",
@@ -122,7 +124,7 @@ export class EgressLog {
     });
   }
 
-  #admitted(event: NewEvent, terms: Parameters<Core["admits"]>[1]): NewEvent[] {
+  #admitted(event: NewEvent, terms: Parameters<Using<"admits">["admits"]>[1]): NewEvent[] {
     return this.#core.admits(event, terms) ? [event] : [];
   }
 

@@ -1,8 +1,10 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { EgressRequest, NetworkRule } from "../../contract/network/policy.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { applyPolicy } from "./apply-policy.ts";
+
+type Parts = Using<"background" | "commit" | "event" | "gate" | "getBox" | "live" | "locked" | "store">;
 
 /** SECURITY: a yes to one request must not open the whole host: what was asked about is what the rule allows. */
 export function ruleFor({ host, port, method, path }: EgressRequest, expiresAtMs: number): NetworkRule {
@@ -26,7 +28,7 @@ export function ruleFor({ host, port, method, path }: EgressRequest, expiresAtMs
 
 /** A yes for more than one connection is a rule like any other: visible, with an end, and for this alone. */
 export async function rememberRule(
-  core: Core,
+  core: Parts,
   {
     name,
     incarnation,
@@ -47,7 +49,7 @@ export async function rememberRule(
   }
 }
 
-function rememberForBox(core: Core, name: string, incarnation: string, rule: NetworkRule): Promise<void> {
+function rememberForBox(core: Parts, name: string, incarnation: string, rule: NetworkRule): Promise<void> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
     if (box.incarnation !== incarnation || !box.network) return;

@@ -6,7 +6,7 @@ import type { BoxSpec } from "../../contract/box.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import { type Finding, parseFlags, parseManifest, renderManifest } from "../../manifest/index.ts";
 import { proposeName } from "../box/box-names.ts";
-import type { Core } from "../context.ts";
+import type { PlanParts, Using } from "../using.ts";
 import { type FoundProject, findProject } from "../manifest/find-project.ts";
 import { describePolicy } from "../network/describe-policy.ts";
 import { planFor } from "./plan-box.ts";
@@ -20,7 +20,7 @@ type Draft = Partial<RouteBody<"checkManifest">> & {
 type CheckFinding = ManifestCheck["findings"][number];
 
 /** Refusals are part of the answer, so that a form can show all of them at once. */
-export async function checkManifest(core: Core, draft: Draft): Promise<ManifestCheck> {
+export async function checkManifest(core: Using<PlanParts | "clock">, draft: Draft): Promise<ManifestCheck> {
   await core.ports.refreshAgents();
   const { name, flags = {} } = draft;
   const problems = new Problems();
@@ -67,12 +67,19 @@ const sourcesOf = (project: FoundProject | undefined): Pick<Draft, "projectDir" 
         ...(project.manifest === undefined ? {} : { manifest: { ...project.manifest } }),
       };
 
-async function projectOf(core: Core, { projectDir, manifest }: Draft): Promise<FoundProject | undefined> {
+async function projectOf(
+  core: Using<"host">,
+  { projectDir, manifest }: Draft,
+): Promise<FoundProject | undefined> {
   if (projectDir === undefined) return undefined;
   return manifest === undefined ? findProject(core, projectDir) : { dir: projectDir, manifest };
 }
 
-async function nameFor(core: Core, { agent }: BoxSpec, projectDir: string | undefined): Promise<string> {
+async function nameFor(
+  core: Using<"store">,
+  { agent }: BoxSpec,
+  projectDir: string | undefined,
+): Promise<string> {
   const taken = new Set((await core.ports.store.listBoxes()).map((box) => box.name));
   return proposeName(projectDir?.split("/").at(-1), agent.name, (name) => taken.has(name));
 }
@@ -85,7 +92,7 @@ const renderForm = (flags: Readonly<Record<string, unknown>>): string =>
 
 /** All that is wrong, each at its place; `parseFlags`, which the box is made with, stops at the first. */
 async function checkForm(
-  core: Core,
+  core: Using<"agents" | "clock" | "host" | "presets" | "runtimes">,
   flags: Readonly<Record<string, unknown>>,
   toml: string,
 ): Promise<CheckFinding[]> {

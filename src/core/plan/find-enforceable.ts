@@ -1,7 +1,7 @@
 /** What a runtime upholds of a specification, and everything it cannot. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 import { requireSupported } from "./require-supported.ts";
 import { Problems } from "./problems.ts";
 
@@ -9,7 +9,7 @@ type Asked = Pick<BoxSpec, "runtime" | "tier" | "image" | "packages" | "exceptio
 
 /** `isolation` is absent when the runtime cannot start a box at all. Nothing is recorded. */
 export async function findEnforceable(
-  { ports }: CoreWith<"runtimes" | "storage">,
+  { ports }: Using<"runtimes" | "storage">,
   spec: Asked,
 ): Promise<{ readonly isolation?: Isolation; readonly problems: readonly AgentBoxError[] }> {
   const problems = new Problems();

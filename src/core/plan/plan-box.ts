@@ -17,7 +17,7 @@ import { pinAgent } from "../agents/pin-agent.ts";
 import { launchCommand, planCommand } from "../agents/plan-run.ts";
 import { requireBoxName } from "../box/box-names.ts";
 import { isWeakerThanOwn } from "./choose-runtime.ts";
-import type { Core } from "../context.ts";
+import type { PlanParts, Using } from "../using.ts";
 import { decideTrust } from "../trust/grant-trust.ts";
 import { pinnedBase } from "../images/image-recipe.ts";
 import { useImage } from "../images/use-image.ts";
@@ -35,7 +35,7 @@ import { Problems } from "./problems.ts";
 const minFreeBytes = 256 * 2 ** 20;
 
 /** The plan as this host makes it now. */
-export async function planFor(core: Core, inputs: PlanInputs): Promise<BoxPlan> {
+export async function planFor(core: Using<PlanParts>, inputs: PlanInputs): Promise<BoxPlan> {
   await core.ports.refreshAgents();
   return planBox(inputs, { ...core.ports, secretGrants: core.secretGrants });
 }

@@ -2,7 +2,7 @@
 import { type AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
 import type { ErrorCode } from "../../base/error-codes.ts";
 import type { EventType } from "../../contract/events.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 const events: Partial<Record<ErrorCode, EventType>> = {
   "file.foreign": "trust.refused",
@@ -11,7 +11,10 @@ const events: Partial<Record<ErrorCode, EventType>> = {
   "tool.tampered": "tool.refused",
 };
 
-export async function recordRefusals(core: Core, problems: readonly AgentBoxError[]): Promise<void> {
+export async function recordRefusals(
+  core: Using<"access" | "note">,
+  problems: readonly AgentBoxError[],
+): Promise<void> {
   for (const { code, facts = {} } of problems) {
     const type = events[code];
     const { isTrusted: _, ...data } = facts;
@@ -24,7 +27,7 @@ export async function recordRefusals(core: Core, problems: readonly AgentBoxErro
 }
 
 /** Runs a step that may refuse for a reason that the audit log has. */
-export async function recorded<T>(core: Core, step: () => Promise<T>): Promise<T> {
+export async function recorded<T>(core: Using<"access" | "note">, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { BoxDisk, DiskAnswer } from "../../contract/api/schemas/storage.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** For everything together; what is not counted by then is reported as unknown. */
 const patienceMs = 20_000;
 const atOnce = 4;
 
 /** What this installation takes on the disk, box by box and shared, and what `prune` would free of it. */
-export async function measureDisk(core: Core): Promise<DiskAnswer> {
+export async function measureDisk(core: Using<"clock" | "storage" | "store">): Promise<DiskAnswer> {
   const { store, storage, clock } = core.ports;
   const endMs = clock.monotonicMs() + patienceMs;
   const timeoutMs = (): number => Math.max(1, Math.round(endMs - clock.monotonicMs()));
@@ -40,7 +40,7 @@ const isAtRest = ({ state }: Box): boolean => state.phase === "stopped" || state
 const sum = (parts: readonly (number | null)[]): number =>
   parts.reduce<number>((all, part) => all + (part ?? 0), 0);
 
-function withTotal(use: Awaited<ReturnType<Core["ports"]["storage"]["measure"]>>) {
+function withTotal(use: Awaited<ReturnType<Using<"storage">["ports"]["storage"]["measure"]>>) {
   const bytes = {
     home: use.home ?? null,
     caches: use.caches ?? null,

@@ -8,7 +8,7 @@ import type { Danger, DangerKind } from "../../contract/review/danger.ts";
 import type { MergeConflict, MergeMode } from "../../contract/review/merge.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
-import type { Core } from "../context.ts";
+import type { LinkParts, ReviewParts, Using } from "../using.ts";
 import { isOwnAuthor, isPlainMessage } from "./danger/commit-message.ts";
 import { findLook } from "./last-look.ts";
 import { type JudgedLanding, commitOf, judgeLanding, projectOf } from "./judge-landing.ts";
@@ -37,7 +37,7 @@ type LandingCommand = "merge" | "pr";
 
 /** The request for exactly the state that was judged, or the reason why it cannot land. */
 export async function allowLanding(
-  core: Core,
+  core: Using<ReviewParts>,
   name: string,
   command: LandingCommand,
   options: Landing,
@@ -58,7 +58,7 @@ export async function allowLanding(
 const refusals: ReadonlySet<string> = new Set(["merge.danger", "merge.unseen", "merge.checks"]);
 
 async function decideLanding(
-  core: Core,
+  core: Using<ReviewParts>,
   name: string,
   command: LandingCommand,
   options: Landing,
@@ -127,7 +127,7 @@ function requireChecks(name: string, { requiredChecks, checks }: Review): void {
 }
 
 async function requestOf(
-  core: Core,
+  core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   { mode, message, accept }: Landing,
   person: string | undefined,

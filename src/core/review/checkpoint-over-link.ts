@@ -7,7 +7,7 @@ import type { Box } from "../../contract/box.ts";
 import type { Checkpoint, CheckpointReason } from "../../contract/review/checkpoint.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { IncomingBundle } from "../../ports/review.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 import { checkpointOverhead, keptBytes } from "../resources/kept-bytes.ts";
 import { execInBox, lastLine } from "../exec/exec-in-box.ts";
 import { baseOf, checkpointsOf, reviewOf } from "./review-of.ts";
@@ -22,14 +22,14 @@ export interface TakeOptions {
 
 /** One at a time for each box: a second one waits and then finds that nothing has changed. */
 export const takeFrom = (
-  core: Core,
+  core: Using<RecordParts | "locked" | "reviews" | "storage">,
   box: Box,
   link: BoxLink,
   options: TakeOptions,
 ): Promise<Checkpoint | undefined> => core.locked(`review:${box.name}`, () => take(core, box, link, options));
 
 async function take(
-  core: Core,
+  core: Using<RecordParts | "reviews" | "storage">,
   box: Box,
   link: BoxLink,
   { reason, name }: TakeOptions,
@@ -89,13 +89,18 @@ function spaceFor({ name, spec }: Box, known: readonly Checkpoint[], reason: Che
   return { bytes: Math.max(0, room), require };
 }
 
-async function rename(core: Core, box: Box, checkpoint: Checkpoint, name: string): Promise<Checkpoint> {
+async function rename(
+  core: Using<"commit" | "event">,
+  box: Box,
+  checkpoint: Checkpoint,
+  name: string,
+): Promise<Checkpoint> {
   const named = { ...checkpoint, name };
   await keep(core, box, named);
   return named;
 }
 
-function keep(core: Core, box: Box, checkpoint: Checkpoint): Promise<void> {
+function keep(core: Using<"commit" | "event">, box: Box, checkpoint: Checkpoint): Promise<void> {
   const { number, name, reason, totals } = checkpoint;
   return core.commit({
     review: [{ kind: "checkpoint", key: String(number), value: checkpoint }],
@@ -149,7 +154,7 @@ const disposable = (bundle: IncomingBundle) => ({
 
 /** For moments at which nobody waits: what cannot be taken is noted and taken the next time. */
 export async function takeQuietly(
-  core: Core,
+  core: Using<RecordParts | "locked" | "noteFromBox" | "report" | "reviews" | "storage">,
   box: Box,
   link: BoxLink,
   reason: CheckpointReason,

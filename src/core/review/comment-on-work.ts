@@ -4,7 +4,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { ReviewComment } from "../../contract/review/comment.ts";
 import { sendMessage } from "../agents/talk-to-agent.ts";
-import type { Core } from "../context.ts";
+import type { LinkParts, StartParts, Using } from "../using.ts";
 import { checkpointAndCompare } from "./read-review.ts";
 import { checkpointsOf } from "./review-of.ts";
 
@@ -18,7 +18,7 @@ const contextLines = 3;
 const maxFileBytes = 1 << 20;
 
 export async function addComment(
-  core: Core,
+  core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   { path, line, text }: NewComment,
 ): Promise<ReviewComment> {
@@ -54,12 +54,12 @@ export async function addComment(
   });
 }
 
-export const commentsOf = (core: Core, { incarnation }: Box): Promise<readonly ReviewComment[]> =>
+export const commentsOf = (core: Using<"store">, { incarnation }: Box): Promise<readonly ReviewComment[]> =>
   core.ports.store.listReview("comment", { incarnation });
 
 /** All drafts as one message, which is the agent's next task. */
 export async function sendComments(
-  core: Core,
+  core: Using<StartParts | "getBox">,
   name: string,
 ): Promise<{ readonly box: Box; readonly sent: number }> {
   const before = await core.getBox(name);
@@ -79,7 +79,11 @@ export async function sendComments(
   return { box, sent: drafts.length };
 }
 
-export async function resolveComment(core: Core, name: string, id: number): Promise<ReviewComment> {
+export async function resolveComment(
+  core: Using<"commit" | "event" | "getBox" | "store">,
+  name: string,
+  id: number,
+): Promise<ReviewComment> {
   const box = await core.getBox(name);
   const comment = (await commentsOf(core, box)).find((one) => one.id === id);
   if (!comment) {
@@ -120,7 +124,7 @@ function quote(content: string, path: string, line: number | undefined): string 
 }
 
 const keep = (
-  core: Core,
+  core: Using<"commit" | "event">,
   box: Box,
   comments: readonly ReviewComment[],
   type: "review.commented" | "review.sent",

@@ -3,7 +3,7 @@ import { noNetwork } from "../../contract/network/policy.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import { type Maker, boxPerson } from "../team/members.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, StartParts, Using } from "../using.ts";
 import { raiseBox } from "../box/create-box.ts";
 import { withoutSecretRules } from "../policy/secret-rules.ts";
 import { removeBox } from "../box/remove-box.ts";
@@ -22,7 +22,7 @@ interface ForkOptions {
 
 /** A box of its own with the state of a checkpoint in it, under the policy and limits of the box it came from. */
 export async function forkBox(
-  core: Core,
+  core: Using<StartParts | "access" | "caches" | "getBox" | "ids" | "owners" | "workspaces">,
   { box, repository, to }: ReviewSubject,
   { name, keepsAgent, maker }: ForkOptions,
 ): Promise<Box> {
@@ -73,7 +73,7 @@ export async function forkBox(
 
 /** What no commit of the project's stands for is put there first, so that the fork's work is what came after it. */
 async function beginWith(
-  core: Core,
+  core: Using<RecordParts | "locked" | "reviews" | "storage">,
   fork: Box,
   link: BoxLink,
   { repository, commit }: { readonly repository: ReviewRepository; readonly commit: string },
@@ -83,7 +83,11 @@ async function beginWith(
 }
 
 /** The person may have gone on meanwhile: what the fork did is what it did since its origin's base, not since theirs. */
-const sameBase = (core: Core, name: string, { baseCommit }: Box): Promise<Box> =>
+const sameBase = (
+  core: Using<"commit" | "getBox" | "locked">,
+  name: string,
+  { baseCommit }: Box,
+): Promise<Box> =>
   core.locked(name, async () => {
     const fork = await core.getBox(name);
     if (baseCommit === undefined) return fork;
@@ -92,7 +96,7 @@ const sameBase = (core: Core, name: string, { baseCommit }: Box): Promise<Box> =
     return update;
   });
 
-export async function freeName(core: Core, base: string): Promise<string> {
+export async function freeName(core: Using<"store">, base: string): Promise<string> {
   const taken = new Set((await core.ports.store.listBoxes()).map(({ name }) => name));
   if (!taken.has(base)) return base;
   for (let count = 2; ; count += 1) if (!taken.has(`${base}-${count}`)) return `${base}-${count}`;

@@ -2,7 +2,7 @@
 import type { Change, FileMode } from "../../contract/review/change.ts";
 import type { Danger } from "../../contract/review/danger.ts";
 import type { ReviewReader } from "../../ports/review.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { dangerList } from "./danger/danger-list.ts";
 import { findDangers } from "./danger/find-dangers.ts";
 import { linkedDangers } from "./danger/linked-changes.ts";
@@ -18,7 +18,7 @@ const maxContentBytes = 1 << 20;
 const zeros = /^0+$/;
 
 export async function judgeChanges(
-  core: Core,
+  core: Using<"secretScan">,
   { repository, to }: JudgedState,
   changes: readonly Change[],
   /** All that differs, where `changes` is a part of it: links are judged by the whole. */

@@ -5,7 +5,7 @@
 import type { Change } from "../../contract/review/change.ts";
 import type { CommitDangers } from "../../contract/review/history.ts";
 import type { HistoryCommit, ReviewReader } from "../../ports/review.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { commitWords } from "./danger/commit-message.ts";
 import { judgeChanges } from "./judge-changes.ts";
 
@@ -19,7 +19,7 @@ const commitsAtOnce = 4;
 const maxSubject = 200;
 
 export async function judgeHistory(
-  core: Core,
+  core: Using<"secretScan">,
   repository: ReviewReader,
   { commits, isCut }: History,
   { changes, person }: { readonly changes: readonly Change[]; readonly person: string | undefined },
@@ -40,7 +40,7 @@ export async function judgeHistory(
 const contentOf = ({ path, newMode, newId }: Change): string => `${newMode} ${newId} ${path}`;
 
 async function judgeCommit(
-  core: Core,
+  core: Using<"secretScan">,
   repository: ReviewReader,
   commit: HistoryCommit,
   judged: ReadonlySet<string>,

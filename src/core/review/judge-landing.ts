@@ -11,7 +11,7 @@ import type { Danger } from "../../contract/review/danger.ts";
 import type { CommitDangers } from "../../contract/review/history.ts";
 import type { MergePreview, MergeRequest, MergeTip } from "../../ports/merge.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { judgeChanges, unsaid } from "./judge-changes.ts";
 import { type History, judgeHistory } from "./judge-history.ts";
 import { baseOf } from "./review-of.ts";
@@ -40,7 +40,10 @@ export interface JudgedLanding {
 export const projectOf = ({ projectDir, spec }: Box): string | undefined =>
   projectDir ?? spec.workspace.source;
 
-export async function judgeLanding(core: Core, subject: LandingSubject): Promise<JudgedLanding> {
+export async function judgeLanding(
+  core: Using<"merges" | "reviews" | "secretScan" | "store">,
+  subject: LandingSubject,
+): Promise<JudgedLanding> {
   const { box, repository, changes, to } = subject;
   const base = await baseOf(core, box, repository);
   const head = subject.head ?? base;
@@ -59,7 +62,7 @@ export async function judgeLanding(core: Core, subject: LandingSubject): Promise
 
 /** Undefined when nothing would land. */
 async function judgeThere(
-  core: Core,
+  core: Using<"merges" | "reviews" | "secretScan">,
   subject: LandingSubject,
   { request, tip }: { readonly request: WorkRequest; readonly tip: MergeTip },
 ): Promise<Pick<JudgedLanding, "dangers" | "history"> | undefined> {
@@ -77,7 +80,7 @@ type WorkRequest = Pick<MergeRequest, "projectDir" | "reviewGitDir" | "base" | "
 
 /** With the agent's commits one by one, or as one where these do not go together with the person's. */
 async function previewOf(
-  core: Core,
+  core: Using<"merges">,
   request: WorkRequest,
   onto: string | undefined,
 ): Promise<MergePreview | undefined> {
@@ -89,7 +92,7 @@ async function previewOf(
 }
 
 async function judgePreview(
-  core: Core,
+  core: Using<"reviews" | "secretScan">,
   { changes: own, dangers: said }: LandingSubject,
   { source, before, after, commits }: MergePreview,
   person: string | undefined,

@@ -7,7 +7,7 @@ import type { Principal } from "../../contract/access/principal.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Look } from "../../contract/review/look.ts";
 import { idOf } from "../access/caller.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { commitOf } from "./judge-landing.ts";
 import { baseOf, checkpointsOf, resolveCheckpoint, reviewOf } from "./review-of.ts";
 
@@ -26,7 +26,7 @@ export interface Shown {
 
 /** False when what was shown is a part that does not follow on what the same caller saw before. */
 export async function keepLook(
-  core: Core,
+  core: Using<"clock" | "commit" | "getBox" | "locked" | "reviews" | "storage" | "store">,
   name: string,
   who: string,
   { digest, since = "base" }: Shown,
@@ -54,10 +54,10 @@ export async function keepLook(
   });
 }
 
-export const findLook = async (core: Core, box: Box, who: string): Promise<Look | undefined> =>
+export const findLook = async (core: Using<"store">, box: Box, who: string): Promise<Look | undefined> =>
   (await looksOf(core, box)).find((look) => look.who === who);
 
-const looksOf = (core: Core, { incarnation }: Box): Promise<readonly Look[]> =>
+const looksOf = (core: Using<"store">, { incarnation }: Box): Promise<readonly Look[]> =>
   core.ports.store.listReview("look", { incarnation });
 
 function freeSlot(looks: readonly Look[]): number {

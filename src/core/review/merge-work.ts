@@ -2,7 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
 import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
-import type { Core } from "../context.ts";
+import type { LinkParts, RecordParts, RemoveParts, ReviewParts, Using } from "../using.ts";
 import { removeBox } from "../box/remove-box.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { checkpointAndCompare } from "./read-review.ts";
@@ -13,14 +13,18 @@ export interface MergeOptions extends LookedAt {
   readonly message?: string | undefined;
 }
 
-export async function mergeWork(core: Core, name: string, options: MergeOptions): Promise<MergeRecord> {
+export async function mergeWork(
+  core: Using<ReviewParts>,
+  name: string,
+  options: MergeOptions,
+): Promise<MergeRecord> {
   const request = await allowLanding(core, name, "merge", options);
   const outcome = await core.ports.merges.apply(request);
   return record(core, name, request, outcome);
 }
 
 async function record(
-  core: Core,
+  core: Using<RecordParts | "getBox" | "locked">,
   name: string,
   request: MergeRequest,
   outcome: MergeOutcome,
@@ -43,7 +47,7 @@ async function record(
 }
 
 async function keepMerge(
-  core: Core,
+  core: Using<RecordParts | "getBox" | "locked">,
   name: string,
   { projectDir, commit }: MergeRequest,
   merged: Extract<MergeOutcome, { outcome: "merged" }>["record"],
@@ -79,7 +83,7 @@ async function keepMerge(
 
 /** Takes the latest merge back, of a box or of a project. */
 export async function undoMerge(
-  core: Core,
+  core: Using<"commit" | "event" | "locked" | "merges" | "store">,
   which: { readonly box?: string; readonly incarnation?: string; readonly projectDir?: string },
 ): Promise<MergeRecord> {
   return core.locked("merges", async () => {
@@ -107,14 +111,17 @@ export async function undoMerge(
 }
 
 /** The work is not wanted: the box and all of it go. */
-export async function discardWork(core: Core, name: string): Promise<void> {
+export async function discardWork(
+  core: Using<RemoveParts | "getBox" | "locked" | "note">,
+  name: string,
+): Promise<void> {
   const box = await core.getBox(name);
   await core.note("work.discarded", box);
   await removeBox(core, name, { force: true });
 }
 
 export async function exportWork(
-  core: Core,
+  core: Using<LinkParts | "commit" | "event" | "merges" | "reviews">,
   name: string,
   format: "patch" | "bundle",
   file: string,

@@ -10,7 +10,7 @@ import { matchesHost } from "../../contract/network/host-pattern.ts";
 import { ForgeKind } from "../../contract/review/push.ts";
 import type { SecretBinding, SecretDestination } from "../../contract/secret/binding.ts";
 import type { ForgeCredential } from "../../ports/forge.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { revealText } from "../secrets/reveal.ts";
 import { isGranted } from "../secrets/authorise-use.ts";
 import type { PushTarget } from "./push-target.ts";
@@ -21,7 +21,7 @@ interface ChosenSecret {
 }
 
 export async function openCredential(
-  core: Core,
+  core: Using<"connections" | "secretGrants" | "vault">,
   box: Box,
   target: PushTarget,
   options: { readonly settings: PushSection; readonly secret?: string | undefined },
@@ -41,7 +41,7 @@ export async function openCredential(
 }
 
 async function chooseSecret(
-  core: Core,
+  core: Using<"secretGrants" | "vault">,
   box: Box,
   target: PushTarget,
   { settings, secret }: { readonly settings: PushSection; readonly secret?: string | undefined },

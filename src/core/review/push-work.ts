@@ -8,7 +8,7 @@ import type { PushSection } from "../../manifest/sections/push-section.ts";
 import type { PushRecord } from "../../contract/review/push.ts";
 import type { RemoteRepository, RemoteState } from "../../ports/forge.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, ReviewParts, Using } from "../using.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { openCredential } from "./push-credential.ts";
 import {
@@ -18,6 +18,8 @@ import {
   requireAllowedBranch,
   requireOwnBranch,
 } from "./push-target.ts";
+
+type Parts = Using<ReviewParts | "connections" | "forges" | "host" | "secretGrants" | "vault">;
 
 type PushOptions = RouteBody<"pushWork"> & Pick<LookedAt, "who">;
 
@@ -36,14 +38,14 @@ interface Push {
   readonly last: PushRecord | undefined;
 }
 
-export const pushWork = (core: Core, name: string, options: PushOptions): Promise<PushRecord> =>
+export const pushWork = (core: Parts, name: string, options: PushOptions): Promise<PushRecord> =>
   core.locked(`push ${name}`, async () => {
     const push = await planPush(core, name, options);
     const pushed = await pushBranch(core, push);
     return options.isPushOnly ? pushed : openPullRequest(core, push, pushed);
   });
 
-async function planPush(core: Core, name: string, options: PushOptions): Promise<Push> {
+async function planPush(core: Parts, name: string, options: PushOptions): Promise<Push> {
   const before = await core.getBox(name);
   const settings = await readSettings(core);
   const branch = options.branch ?? `agentbox/${name}`;
@@ -73,7 +75,7 @@ async function planPush(core: Core, name: string, options: PushOptions): Promise
   return { box, options, request, target, remote, branch, base, tip, last };
 }
 
-async function readSettings(core: Core): Promise<PushSection> {
+async function readSettings(core: Using<"host">): Promise<PushSection> {
   const file = await core.ports.host.readUserConfig();
   if (file === undefined) return {};
   const { config } = parseUserConfig(file.text, { file: file.file });
@@ -86,7 +88,7 @@ async function readSettings(core: Core): Promise<PushSection> {
 const remoteName = /^[A-Za-z0-9][\w.-]*$/;
 
 async function findPushTarget(
-  core: Core,
+  core: Using<"forges">,
   box: Box,
   remote: string,
   settings: PushSection,
@@ -117,7 +119,7 @@ function requireOurs(
   });
 }
 
-async function pushBranch(core: Core, push: Push): Promise<PushRecord> {
+async function pushBranch(core: Using<RecordParts | "forges" | "merges">, push: Push): Promise<PushRecord> {
   const { box, options, request, target, remote, branch, base, tip, last } = push;
   const isThere =
     last !== undefined &&
@@ -148,7 +150,7 @@ async function pushBranch(core: Core, push: Push): Promise<PushRecord> {
   });
 }
 
-async function prepare(core: Core, { box, request }: Push) {
+async function prepare(core: Using<"merges" | "store">, { box, request }: Push) {
   const prepared = await core.ports.merges.prepare(request, await beginning(core, box));
   if (prepared.outcome === "conflict") throw conflict(box.name, prepared.conflicts);
   if (prepared.outcome === "nothing") throw nothing(box.name);
@@ -159,13 +161,17 @@ async function prepare(core: Core, { box, request }: Push) {
  * The commit that the work follows: what the box began with, or what was merged of it since. Not the person's branch
  * of today, or a push would take their own unpublished commits along that the agent never saw.
  */
-async function beginning(core: Core, box: Box): Promise<string | undefined> {
+async function beginning(core: Using<"store">, box: Box): Promise<string | undefined> {
   const merges = await core.ports.store.listReview("merge", { incarnation: box.incarnation });
   const merged = merges.findLast(({ isUndone, branch }) => !isUndone && branch !== undefined);
   return merged?.after ?? box.baseCommit;
 }
 
-async function openPullRequest(core: Core, push: Push, pushed: PushRecord): Promise<PushRecord> {
+async function openPullRequest(
+  core: Using<"commit" | "event" | "forges">,
+  push: Push,
+  pushed: PushRecord,
+): Promise<PushRecord> {
   const { box, options, request, target, remote, base } = push;
   if (pushed.number !== undefined || target.forge === undefined) return pushed;
   if (base === undefined) {
@@ -191,7 +197,7 @@ async function openPullRequest(core: Core, push: Push, pushed: PushRecord): Prom
 }
 
 /** Kept after each step: a pull request that could not be opened must not make the branch a stranger's. */
-async function keepPush(core: Core, box: Box, value: PushRecord): Promise<PushRecord> {
+async function keepPush(core: Using<"commit" | "event">, box: Box, value: PushRecord): Promise<PushRecord> {
   const { host, branch, base, commit, url, number } = value;
   await core.commit({
     review: [{ kind: "push", key: `${value.repository}#${branch}`, value }],

@@ -1,7 +1,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { BoxLink } from "../../ports/link.ts";
-import type { Core } from "../context.ts";
+import type { LinkParts, Using } from "../using.ts";
 import { closeLink, launchQuietly } from "../boot/start-box.ts";
 
 /**
@@ -10,7 +10,7 @@ import { closeLink, launchQuietly } from "../boot/start-box.ts";
  * the next daemon ends.
  */
 export async function withLink<T>(
-  core: Core,
+  core: Using<LinkParts>,
   name: string,
   act: (box: Box, link: BoxLink) => Promise<T>,
 ): Promise<T> {

@@ -4,7 +4,7 @@ import type { Change, ChangeTotals } from "../../contract/review/change.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
-import type { Core } from "../context.ts";
+import type { LinkParts, ReviewParts, Using } from "../using.ts";
 import { dangerList } from "./danger/danger-list.ts";
 import { judgeChanges } from "./judge-changes.ts";
 import { type JudgedLanding, digestOf, judgeLanding } from "./judge-landing.ts";
@@ -31,7 +31,7 @@ export interface ReviewSubject {
 
 /** Finds the two states that are compared; the newest one is taken now, unless an older one is asked for. */
 export async function checkpointAndCompare(
-  core: Core,
+  core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   { from = "base", to }: ReviewQuery,
 ): Promise<ReviewSubject> {
@@ -48,7 +48,7 @@ export async function checkpointAndCompare(
 
 /** The work of one box compared with that of another, both as they are now. */
 async function findBetween(
-  core: Core,
+  core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   against: string,
 ): Promise<ReviewSubject & AsyncDisposable> {
@@ -67,7 +67,7 @@ async function findBetween(
 
 /** What is compared, for as long as somebody reads it. */
 export async function openSubject(
-  core: Core,
+  core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   query: ReviewQuery,
 ): Promise<ReviewSubject & AsyncDisposable> {
@@ -75,8 +75,11 @@ export async function openSubject(
   return { ...(await checkpointAndCompare(core, name, query)), [Symbol.asyncDispose]: async () => undefined };
 }
 
-export const readReview = async (core: Core, name: string, query: ReviewQuery): Promise<Review> =>
-  (await lookAt(core, name, query)).review;
+export const readReview = async (
+  core: Using<ReviewParts>,
+  name: string,
+  query: ReviewQuery,
+): Promise<Review> => (await lookAt(core, name, query)).review;
 
 /** What a person is shown, and what it was judged against. */
 export interface Looked {
@@ -87,7 +90,7 @@ export interface Looked {
 /** A part, or what another box has not, is not what lands. */
 const landsNowhere: JudgedLanding = { dangers: [], history: [], target: undefined, person: undefined };
 
-export async function lookAt(core: Core, name: string, query: ReviewQuery): Promise<Looked> {
+export async function lookAt(core: Using<ReviewParts>, name: string, query: ReviewQuery): Promise<Looked> {
   await using subject = await openSubject(core, name, query);
   const { box, checkpoint } = subject;
   const changes = await subject.repository.changes(subject.from, subject.to);
@@ -128,5 +131,7 @@ const totalsOf = (changes: readonly Change[]): ChangeTotals => ({
   deleted: changes.reduce((sum, { deleted }) => sum + deleted, 0),
 });
 
-export const listCheckpoints = async (core: Core, name: string): Promise<readonly Checkpoint[]> =>
-  checkpointsOf(core, await core.getBox(name));
+export const listCheckpoints = async (
+  core: Using<"getBox" | "store">,
+  name: string,
+): Promise<readonly Checkpoint[]> => checkpointsOf(core, await core.getBox(name));

@@ -5,7 +5,7 @@ import { type Box, boxPaths } from "../../contract/box.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
-import type { Core } from "../context.ts";
+import type { LinkParts, Using } from "../using.ts";
 import { execInBox, lastLine } from "../exec/exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { resolveCheckpoint, reviewOf } from "./review-of.ts";
@@ -48,7 +48,7 @@ if [ "$mode" = git ] && [ -n "$head" ]; then git reset -q "$head"; fi
 
 /** What is there now is kept as a checkpoint first, so that this can be taken back, too. */
 export async function restoreCheckpoint(
-  core: Core,
+  core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   wanted: string,
 ): Promise<Checkpoint | undefined> {

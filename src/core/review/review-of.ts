@@ -4,9 +4,9 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
-export async function reviewOf(core: Core, box: Box): Promise<ReviewRepository> {
+export async function reviewOf(core: Using<"reviews" | "storage">, box: Box): Promise<ReviewRepository> {
   requireReviewable(box);
   const dir = core.ports.storage.reviewDir(box.name);
   const { mode, source } = box.spec.workspace;
@@ -27,14 +27,14 @@ export function requireReviewable({ name, spec }: Box): void {
   });
 }
 
-export const checkpointsOf = (core: Core, { incarnation }: Box): Promise<readonly Checkpoint[]> =>
+export const checkpointsOf = (core: Using<"store">, { incarnation }: Box): Promise<readonly Checkpoint[]> =>
   core.ports.store.listReview("checkpoint", { incarnation });
 
 /**
  * What the box's work is compared with: what was merged last, or what it began with, which is its commit or that with
  * the person's own uncommitted work in it.
  */
-export async function baseOf(core: Core, box: Box, repository: ReviewRepository): Promise<string> {
+export async function baseOf(core: Using<"store">, box: Box, repository: ReviewRepository): Promise<string> {
   const merges = await core.ports.store.listReview("merge", { incarnation: box.incarnation });
   const merged = merges.findLast(({ isUndone }) => !isUndone);
   if (merged) return merged.commit;
@@ -44,7 +44,7 @@ export async function baseOf(core: Core, box: Box, repository: ReviewRepository)
 
 /** `base`, `latest`, a number or a name → a commit of the review repository. */
 export async function resolveCheckpoint(
-  core: Core,
+  core: Using<"store">,
   box: Box,
   repository: ReviewRepository,
   wanted: string,

@@ -4,7 +4,7 @@ import { printableLines } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { CheckResult, CheckSpec } from "../../contract/review/check.ts";
 import type { BoxLink } from "../../ports/link.ts";
-import type { Core } from "../context.ts";
+import type { StartParts, Using } from "../using.ts";
 import { execInBox } from "../exec/exec-in-box.ts";
 import { removeBox } from "../box/remove-box.ts";
 import { forkBox, freeName } from "./fresh-box.ts";
@@ -13,7 +13,10 @@ import { checkpointAndCompare } from "./read-review.ts";
 
 const keptOutput = 16_000;
 
-export async function runChecks(core: Core, name: string): Promise<readonly CheckResult[]> {
+export async function runChecks(
+  core: Using<StartParts | "access" | "caches" | "getBox" | "ids" | "owners" | "workspaces">,
+  name: string,
+): Promise<readonly CheckResult[]> {
   const subject = await checkpointAndCompare(core, name, {});
   const { box, checkpoint } = subject;
   if (box.spec.checks.length === 0) {
@@ -42,7 +45,7 @@ export async function runChecks(core: Core, name: string): Promise<readonly Chec
 }
 
 async function runCheck(
-  core: Core,
+  core: Using<"clock">,
   link: BoxLink,
   { name, argv, timeoutMs }: CheckSpec,
 ): Promise<Omit<CheckResult, "tree">> {
@@ -58,7 +61,7 @@ async function runCheck(
   };
 }
 
-const keep = (core: Core, box: Box, result: CheckResult): Promise<void> =>
+const keep = (core: Using<"commit" | "event">, box: Box, result: CheckResult): Promise<void> =>
   core.commit({
     review: [
       { kind: "check", key: result.name, value: { ...result, box: box.name, incarnation: box.incarnation } },

@@ -3,13 +3,13 @@ import type { Box } from "../../contract/box.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { SessionSummary } from "../../contract/review/review.ts";
 import { isHeld } from "../../contract/secret/binding.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 const maxRecords = 5_000;
 const maxHosts = 50;
 
 /** What happened in a box, from the records of the gate, the gateway and the agent itself. */
-export async function summarise(core: Core, box: Box): Promise<SessionSummary> {
+export async function summarise(core: Using<"clock" | "store">, box: Box): Promise<SessionSummary> {
   const { store, clock } = core.ports;
   const [egress, receipts, usage, events] = await Promise.all([
     store.listEgress({ box: box.name, limit: maxRecords, newestFirst: true }),

@@ -4,8 +4,13 @@
  */
 import { TokenBucket } from "../../base/rate.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core, LiveBox } from "../context.ts";
+import type { LiveBox } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 import { takeQuietly } from "./checkpoint-over-link.ts";
+
+type Parts = Using<
+  RecordParts | "background" | "live" | "locked" | "noteFromBox" | "report" | "reviews" | "storage"
+>;
 
 const perSecond = 0.1;
 const burst = 20;
@@ -17,12 +22,12 @@ interface Turns {
 }
 
 export class TurnCheckpoints {
-  readonly #core: Core;
+  readonly #core: Parts;
   readonly #turns = new WeakMap<LiveBox, Turns>();
 
   readonly #takeNow: typeof takeQuietly;
 
-  constructor(core: Core, take: typeof takeQuietly = takeQuietly) {
+  constructor(core: Parts, take: typeof takeQuietly = takeQuietly) {
     this.#core = core;
     this.#takeNow = take;
   }

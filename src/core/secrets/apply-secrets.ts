@@ -1,9 +1,9 @@
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { gateBox } from "../network/apply-policy.ts";
 
 /** Puts the secrets of a box in force at the gate and at its ssh agent. */
-export function setSecrets(core: Core, box: Box): void {
+export function setSecrets(core: Using<"injection" | "sshKeys">, box: Box): void {
   const { secrets } = box.spec;
   core.ports.injection.setBox(gateBox(box), secrets);
   core.ports.sshKeys.setBox(
@@ -16,7 +16,10 @@ export function setSecrets(core: Core, box: Box): void {
  * A secret was changed or taken back: what is open with it in it is closed, and keys are loaded anew. SECURITY: a
  * WebSocket that was let in once would otherwise go on for days on a credential that nobody grants any more.
  */
-export async function applySecrets(core: Core, secret: string): Promise<void> {
+export async function applySecrets(
+  core: Using<"gate" | "injection" | "live" | "sshKeys" | "store">,
+  secret: string,
+): Promise<void> {
   for (const box of await core.ports.store.listBoxes()) {
     if (core.live.get(box.name)?.incarnation !== box.incarnation) continue;
     if (!box.spec.secrets.some((binding) => binding.secret === secret)) continue;

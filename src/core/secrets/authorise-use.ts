@@ -8,12 +8,16 @@ import { type SecretBinding, isHeld } from "../../contract/secret/binding.ts";
 import type { GateBox } from "../../ports/gate.ts";
 import type { InjectionListener } from "../../ports/injection.ts";
 import type { SshKeysListener } from "../../ports/ssh-keys.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { revealAll, revealSecret } from "./reveal.ts";
 import { askedUse } from "./use.ts";
 
 /** Without a question: for what cannot wait, such as the start of a box that holds the value. */
-export const isGranted = async (core: Core, box: Box, binding: SecretBinding): Promise<boolean> =>
+export const isGranted = async (
+  core: Using<"secretGrants">,
+  box: Box,
+  binding: SecretBinding,
+): Promise<boolean> =>
   (binding.isOrdered && !isHeld(binding)) || core.secretGrants.covers(box, askedUse(binding));
 
 interface Destination {
@@ -22,7 +26,7 @@ interface Destination {
 }
 
 async function authorise(
-  core: Core,
+  core: Using<"approvals" | "secretGrants" | "store">,
   gateBox: GateBox,
   binding: SecretBinding,
   { host, port }: Destination,
@@ -40,7 +44,7 @@ async function authorise(
 
 /** SECURITY: what the gate remembers of a box must be what its record says now, or an old binding would go on. */
 async function findLive(
-  core: Core,
+  core: Using<"store">,
   { name, incarnation }: GateBox,
   binding: SecretBinding,
 ): Promise<Box | undefined> {
@@ -50,14 +54,18 @@ async function findLive(
   return box.spec.secrets.some((own) => canonicalJson(own) === wanted) ? box : undefined;
 }
 
-export const injectionListener = (core: () => Core): InjectionListener => ({
+export const injectionListener = (
+  core: () => Using<"approvals" | "connections" | "secretGrants" | "store" | "vault">,
+): InjectionListener => ({
   authorise: (box, binding, { host, port }, signal) =>
     authorise(core(), box, binding, { host: host.isWildcard ? `*.${host.name}` : host.name, port }, signal),
   reveal: (secret) => revealSecret(core(), secret),
   revealAll: (secret) => revealAll(core(), secret),
 });
 
-export const sshKeysListener = (core: () => Core): SshKeysListener => ({
+export const sshKeysListener = (
+  core: () => Using<"approvals" | "clock" | "egressLog" | "secretGrants" | "store" | "vault">,
+): SshKeysListener => ({
   async authorise(box, binding, { host, port, user }, signal) {
     if (!(await authorise(core(), box, binding, { host, port }, signal))) return false;
     if (binding.use.kind !== "ssh" || !binding.use.confirm) return true;

@@ -2,7 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import { isHeld } from "../../contract/secret/binding.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { revealSecret } from "./reveal.ts";
 import { isGranted } from "./authorise-use.ts";
 
@@ -12,7 +12,10 @@ export interface HeldValues {
 }
 
 /** SECURITY: all of them or none; a box that started without one would run with less than it was promised, unseen. */
-export async function heldValues(core: Core, box: Box): Promise<HeldValues> {
+export async function heldValues(
+  core: Using<"connections" | "note" | "secretGrants" | "vault">,
+  box: Box,
+): Promise<HeldValues> {
   const values: HeldValues = { env: {}, files: [] };
   for (const binding of box.spec.secrets.filter(isHeld)) {
     if (!(await isGranted(core, box, binding))) {

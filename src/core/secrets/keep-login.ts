@@ -7,11 +7,14 @@ import type { RouteBody } from "../../contract/api/routes.ts";
 import { agentLogins, loginSecret, requireUsableLogin } from "../../contract/secret/agent-login.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { SecretInfo } from "../../contract/secret/secret.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { applySecrets } from "./apply-secrets.ts";
 import { tokenKeeper } from "./token-keeper.ts";
 
-export async function keepLogin(core: Core, body: RouteBody<"keepLogin">): Promise<SecretInfo> {
+export async function keepLogin(
+  core: Using<"connections" | "gate" | "injection" | "live" | "note" | "sshKeys" | "store" | "vault">,
+  body: RouteBody<"keepLogin">,
+): Promise<SecretInfo> {
   const { agent, form } = body;
   requireUsableLogin(agent);
   const text = Buffer.from(body.value, "base64").toString("utf8");

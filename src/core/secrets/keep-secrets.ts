@@ -6,14 +6,19 @@ import { agentOfLogin } from "../../contract/secret/agent-login.ts";
 import { isHeld } from "../../contract/secret/binding.ts";
 import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";
 import type { SecretInfo, VaultStatus } from "../../contract/secret/secret.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { readLayers } from "../manifest/read-layers.ts";
 import { resolveSecrets } from "./bindings.ts";
 import { applySecrets } from "./apply-secrets.ts";
 import type { AskedUse } from "./secret-grants.ts";
 import { askedUse, loginUse } from "./use.ts";
 
-export async function addSecret(core: Core, body: RouteBody<"addSecret">): Promise<SecretInfo> {
+type Parts = Using<"gate" | "injection" | "live" | "note" | "sshKeys" | "store" | "vault">;
+
+export async function addSecret(
+  core: Using<"note" | "vault">,
+  body: RouteBody<"addSecret">,
+): Promise<SecretInfo> {
   const { value, ...secret } = body;
   const info = await core.ports.vault.add({
     ...secret,
@@ -27,7 +32,7 @@ export async function addSecret(core: Core, body: RouteBody<"addSecret">): Promi
   return info;
 }
 
-export async function rotateSecret(core: Core, body: RouteBody<"rotateSecret">): Promise<SecretInfo> {
+export async function rotateSecret(core: Parts, body: RouteBody<"rotateSecret">): Promise<SecretInfo> {
   const { name, value, graceMs } = body;
   const info = await core.ports.vault.rotate(name, Buffer.from(value, "base64"), graceMs);
   await core.note("secret.rotated", undefined, {
@@ -40,7 +45,10 @@ export async function rotateSecret(core: Core, body: RouteBody<"rotateSecret">):
 }
 
 /** Its grants go first: a secret of the same name that comes later must be asked about anew. */
-export async function removeSecret(core: Core, name: string): Promise<void> {
+export async function removeSecret(
+  core: Using<"gate" | "injection" | "live" | "note" | "secretGrants" | "sshKeys" | "store" | "vault">,
+  name: string,
+): Promise<void> {
   await getSecret(core, name);
   const grants = await core.secretGrants.list(name);
   if (grants.length > 0) await core.secretGrants.revoke(name);
@@ -49,7 +57,7 @@ export async function removeSecret(core: Core, name: string): Promise<void> {
   await applySecrets(core, name);
 }
 
-export async function listSecrets(core: Core): Promise<SecretDetails[]> {
+export async function listSecrets(core: Using<"secretGrants" | "vault">): Promise<SecretDetails[]> {
   const grants = await core.secretGrants.list();
   const secrets = await core.ports.vault.list();
   return secrets.map((secret) => ({
@@ -58,7 +66,7 @@ export async function listSecrets(core: Core): Promise<SecretDetails[]> {
   }));
 }
 
-export async function getSecret(core: Core, name: string): Promise<SecretDetails> {
+export async function getSecret(core: Using<"secretGrants" | "vault">, name: string): Promise<SecretDetails> {
   const secret = await core.ports.vault.find(name);
   if (secret === undefined) {
     throw new AgentBoxError("secret.not_found", `There is no secret named "${name}".`, {
@@ -69,7 +77,10 @@ export async function getSecret(core: Core, name: string): Promise<SecretDetails
 }
 
 /** Grants what the box, or the project's manifest, asks for now; nothing wider. */
-export async function grantSecret(core: Core, body: RouteBody<"grantSecret">): Promise<SecretGrant[]> {
+export async function grantSecret(
+  core: Using<"agents" | "clock" | "getBox" | "host" | "presets" | "runtimes" | "secretGrants" | "vault">,
+  body: RouteBody<"grantSecret">,
+): Promise<SecretGrant[]> {
   await getSecret(core, body.name);
   const scope = await scopeOf(core, body);
   const asked = await askedBy(core, body);
@@ -85,7 +96,10 @@ export async function grantSecret(core: Core, body: RouteBody<"grantSecret">): P
   return grants;
 }
 
-async function askedBy(core: Core, body: RouteBody<"grantSecret">): Promise<AskedUse[]> {
+async function askedBy(
+  core: Using<"agents" | "getBox" | "host" | "presets" | "runtimes">,
+  body: RouteBody<"grantSecret">,
+): Promise<AskedUse[]> {
   const { name, box, projectDir, manifest } = body;
   const agent = agentOfLogin(name);
   if (agent !== undefined) return [loginUse(agent)];
@@ -100,7 +114,7 @@ async function askedBy(core: Core, body: RouteBody<"grantSecret">): Promise<Aske
 }
 
 async function scopeOf(
-  core: Core,
+  core: Using<"agents" | "getBox" | "host">,
   { scope, box, projectDir, agent }: Pick<RouteBody<"grantSecret">, "scope" | "box" | "projectDir" | "agent">,
 ): Promise<GrantScope> {
   if (scope === "agent") {
@@ -125,7 +139,18 @@ async function scopeOf(
 
 /** From the next request on: what is open with the secret in it is closed. */
 export async function revokeSecret(
-  core: Core,
+  core: Using<
+    | "agents"
+    | "gate"
+    | "getBox"
+    | "host"
+    | "injection"
+    | "live"
+    | "secretGrants"
+    | "sshKeys"
+    | "store"
+    | "vault"
+  >,
   body: RouteBody<"revokeSecret">,
 ): Promise<{ revoked: number; holders: string[] }> {
   const { name, box, projectDir, agent } = body;
@@ -139,7 +164,7 @@ export async function revokeSecret(
 }
 
 /** Boxes that have the value itself, and go on having it. */
-async function holdersOf(core: Core, secret: string): Promise<string[]> {
+async function holdersOf(core: Using<"live" | "store">, secret: string): Promise<string[]> {
   const boxes = await core.ports.store.listBoxes();
   return boxes
     .filter(({ name, incarnation }) => core.live.get(name)?.incarnation === incarnation)
@@ -147,26 +172,29 @@ async function holdersOf(core: Core, secret: string): Promise<string[]> {
     .map(({ name }) => name);
 }
 
-export async function unlockVault(core: Core, passphrase: string): Promise<VaultStatus> {
+export async function unlockVault(core: Using<"note" | "vault">, passphrase: string): Promise<VaultStatus> {
   await core.ports.vault.unlock(passphrase);
   await core.note("vault.unlocked", undefined);
   return core.ports.vault.status();
 }
 
-export async function lockVault(core: Core): Promise<VaultStatus> {
+export async function lockVault(core: Parts): Promise<VaultStatus> {
   await core.ports.vault.lock();
   await core.note("vault.locked", undefined);
   for (const { name } of await core.ports.vault.list()) await applySecrets(core, name);
   return core.ports.vault.status();
 }
 
-export async function rekeyVault(core: Core, body: RouteBody<"rekeyVault">): Promise<VaultStatus> {
+export async function rekeyVault(
+  core: Using<"note" | "vault">,
+  body: RouteBody<"rekeyVault">,
+): Promise<VaultStatus> {
   await core.ports.vault.rekey(body);
   await core.note("vault.rekeyed", undefined, { master: body.to });
   return core.ports.vault.status();
 }
 
-export async function exportVault(core: Core, passphrase: string): Promise<string> {
+export async function exportVault(core: Using<"note" | "vault">, passphrase: string): Promise<string> {
   const sealed = (await core.ports.vault.export(passphrase)).toString("base64");
   if (sealed.length > maxSealedText) {
     throw new AgentBoxError("input.too_large", "The vault is larger than what one file can carry.", {
@@ -178,7 +206,7 @@ export async function exportVault(core: Core, passphrase: string): Promise<strin
 }
 
 export async function importVault(
-  core: Core,
+  core: Using<"note" | "vault">,
   { sealed, passphrase }: RouteBody<"importVault">,
 ): Promise<{ added: string[]; skipped: string[] }> {
   const answer = await core.ports.vault.import(Buffer.from(sealed, "base64"), passphrase);

@@ -2,10 +2,13 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { SecretValue } from "../../ports/vault.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** What is put into requests: for a connection its access token, refreshed where it must be. */
-export async function revealSecret(core: Core, secret: string): Promise<SecretValue> {
+export async function revealSecret(
+  core: Using<"connections" | "vault">,
+  secret: string,
+): Promise<SecretValue> {
   const info = await core.ports.vault.find(secret);
   if (info?.kind !== "oauth") return core.ports.vault.reveal(secret);
   const { value } = await core.ports.connections.accessToken(secret);
@@ -13,7 +16,7 @@ export async function revealSecret(core: Core, secret: string): Promise<SecretVa
 }
 
 /** Every value that may still be valid: a version in its grace opens doors like the one in use. */
-export async function revealAll(core: Core, secret: string): Promise<readonly SecretValue[]> {
+export async function revealAll(core: Using<"vault">, secret: string): Promise<readonly SecretValue[]> {
   const values = await core.ports.vault.revealAll(secret);
   return values.map((value) => (value.kind === "oauth" ? accessTokenOf(value) : value));
 }
@@ -23,7 +26,7 @@ function accessTokenOf({ version, bytes }: SecretValue): SecretValue {
   return { kind: "text", version, bytes: Buffer.from(accessToken) };
 }
 
-export async function revealText(core: Core, secret: string): Promise<string> {
+export async function revealText(core: Using<"connections" | "vault">, secret: string): Promise<string> {
   const { kind, bytes } = await revealSecret(core, secret);
   if (kind === "text") return bytes.toString("utf8");
   throw new AgentBoxError("secret.invalid", `The secret "${secret}" is of the kind ${kind}, not a text.`, {

@@ -5,7 +5,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { GrantScope, SecretGrant } from "../../contract/secret/grant.ts";
-import type { Core } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 
 /** A use that was asked for: the digest is what counts, the sentence is what a person read. */
 export interface AskedUse {
@@ -20,10 +20,10 @@ export type GrantSubject = Pick<Box, "name" | "incarnation" | "projectDir"> & {
 };
 
 export class SecretGrants {
-  readonly #core: Core;
+  readonly #core: Using<RecordParts>;
   #known: Promise<readonly SecretGrant[]> | undefined;
 
-  constructor(core: Core) {
+  constructor(core: Using<RecordParts>) {
     this.#core = core;
   }
 

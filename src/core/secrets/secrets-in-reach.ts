@@ -5,7 +5,7 @@ import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import { usePhrase } from "../../contract/secret/use-words.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { isGranted } from "./authorise-use.ts";
 import { useDigest } from "./use.ts";
 
@@ -20,7 +20,10 @@ export interface SecretInReach {
  * SECURITY: also what was asked for and is not granted yet, because a person can say yes to one request at any time. Once it
  * is granted for good it counts as another.
  */
-export async function secretsInReach(core: Core, box: Box): Promise<readonly SecretInReach[]> {
+export async function secretsInReach(
+  core: Using<"secretGrants">,
+  box: Box,
+): Promise<readonly SecretInReach[]> {
   const { secrets, givenEnv = [], mounts } = box.spec;
   const bindings = await Promise.all(
     secrets.map(async (binding) => ofBinding(binding, await isGranted(core, box, binding))),

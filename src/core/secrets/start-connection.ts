@@ -1,10 +1,13 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { type ConnectionSpec, type ConnectionState } from "../../contract/secret/connection.ts";
 import { SecretName } from "../../contract/secret/secret.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 
 /** Checked before anybody is sent to a browser: what comes back must have a place to go to. */
-export async function startConnection(core: Core, spec: ConnectionSpec): Promise<ConnectionState> {
+export async function startConnection(
+  core: Using<"connections" | "vault">,
+  spec: ConnectionSpec,
+): Promise<ConnectionState> {
   if (!SecretName.safeParse(spec.secret).success) {
     throw new AgentBoxError("input.invalid", "A connection is kept under the name of a secret.", {
       hint: "Use lower-case words, such as github.",

@@ -10,7 +10,7 @@ import type { SecretTest } from "../../contract/api/schemas/vault.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import type { SecretBinding, SecretDestination, SshDestination } from "../../contract/secret/binding.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { execInBox } from "../exec/exec-in-box.ts";
 import { getLink } from "../exec/run-in-box.ts";
 import { isGranted } from "./authorise-use.ts";
@@ -31,7 +31,7 @@ call.end();
 `;
 
 export async function testSecret(
-  core: Core,
+  core: Using<"egressLog" | "getBox" | "live" | "secretGrants" | "store">,
   name: string,
   { name: secret, path }: RouteBody<"testSecret">,
 ): Promise<SecretTest[]> {
@@ -65,7 +65,7 @@ export async function testSecret(
 }
 
 async function testDestination(
-  core: Core,
+  core: Using<"egressLog" | "getBox" | "live" | "store">,
   box: Box,
   { secret }: SecretBinding,
   destination: SecretDestination,
@@ -99,12 +99,12 @@ async function testDestination(
   };
 }
 
-const latest = async (core: Core, box: Box): Promise<EgressRecord | undefined> =>
+const latest = async (core: Using<"store">, box: Box): Promise<EgressRecord | undefined> =>
   (await core.ports.store.listEgress({ box: box.name, limit: 1, newestFirst: true }))[0];
 
 /** Programs in the box go on meanwhile, so it is found by everything that was asked for. */
 async function recordOf(
-  core: Core,
+  core: Using<"egressLog" | "store">,
   box: Box,
   asked: { readonly url: URL; readonly method: string; readonly host: string; readonly after: number },
 ): Promise<EgressRecord | undefined> {

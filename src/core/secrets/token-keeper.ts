@@ -2,14 +2,14 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { TokenKeeper } from "../../ports/connections.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { revealText } from "./reveal.ts";
 
 /** A token that another process is using right now stays recognisable for as long as it could be valid. */
 const graceMs = 3_600_000;
 
 /** Tokens of connections are secrets of the vault like all others. */
-export const tokenKeeper = (core: () => Core): TokenKeeper => ({
+export const tokenKeeper = (core: () => Using<"connections" | "vault">): TokenKeeper => ({
   async read(secret) {
     const { kind, bytes } = await core().ports.vault.reveal(secret);
     const tokens = kind === "oauth" ? OAuthTokens.safeParse(parseJson(bytes.toString("utf8"))) : undefined;

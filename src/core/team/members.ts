@@ -6,7 +6,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { PersonPrincipal, Principal } from "../../contract/access/principal.ts";
 import type { Box } from "../../contract/box.ts";
 import type { AccessState } from "../../ports/access-records.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import { idOf } from "../access/caller.ts";
 import { noSuchDirectory } from "../manifest/read-layers.ts";
 import type { Visibility } from "../access/visibility.ts";
@@ -40,7 +40,7 @@ export const makerOf = ({ principal, credential, mayOrder }: Visibility): Maker 
  * it did not exist, or somebody could find out what the host has.
  */
 export async function requireProject(
-  core: Core,
+  core: Using<"access" | "host">,
   access: Visibility,
   { projectDir: dir }: { readonly projectDir?: string | undefined },
 ): Promise<void> {
@@ -88,7 +88,7 @@ export const boxPerson = (
 ): string | undefined => boxOwners.find((one) => one.box === name && one.incarnation === incarnation)?.person;
 
 /** Whose box it is, for people to read; nothing where it is the owner's. */
-export function ownerName(core: Core, box: Box): { readonly person?: string } {
+export function ownerName(core: Using<"access">, box: Box): { readonly person?: string } {
   const id = boxPerson(core.access.records.state, box);
   return id === undefined ? {} : { person: core.access.findPerson(id)?.name ?? "somebody" };
 }

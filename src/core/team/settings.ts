@@ -3,12 +3,12 @@ import { parseDuration } from "../../base/duration.ts";
 import { parseUserConfig } from "../../manifest/index.ts";
 import type { SignInSection, WebSection } from "../../manifest/sections/web-section.ts";
 import { isWithin } from "../../contract/mount-paths.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 
 const minuteMs = 60_000;
 
 /** [web] of the owner's config, read anew each time, so that a change needs no restart. */
-export async function readWebSection(core: CoreWith<"host">): Promise<WebSection> {
+export async function readWebSection(core: Using<"host">): Promise<WebSection> {
   const file = await core.ports.host.readUserConfig();
   if (file === undefined) return {};
   const { config } = parseUserConfig(file.text, { file: file.file });
@@ -20,17 +20,17 @@ export async function readWebSection(core: CoreWith<"host">): Promise<WebSection
 }
 
 /** Real paths of the directories that members may make boxes from. */
-export async function memberProjects(core: CoreWith<"host">): Promise<readonly string[]> {
+export async function memberProjects(core: Using<"host">): Promise<readonly string[]> {
   const { projects = [] } = await readWebSection(core);
   const real = await Promise.all(projects.map((project) => core.ports.host.realPath(project)));
   return real.filter((project) => project !== undefined);
 }
 
 /** Whether a real path is one of them, or below. */
-export const isListed = async (core: CoreWith<"host">, path: string): Promise<boolean> =>
+export const isListed = async (core: Using<"host">, path: string): Promise<boolean> =>
   (await memberProjects(core)).some((project) => isWithin(path, project));
 
-export async function getSignIn(core: CoreWith<"host">): Promise<SignInSection> {
+export async function getSignIn(core: Using<"host">): Promise<SignInSection> {
   const { sign_in } = await readWebSection(core);
   if (sign_in) return sign_in;
   throw new AgentBoxError("sign_in.off", "Sign-in for a team is not set up here.", {

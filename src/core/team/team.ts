@@ -6,7 +6,7 @@ import { isAgentBoxError } from "../../base/errors.ts";
 import type { SignInSection } from "../../manifest/sections/web-section.ts";
 import type { AccessState, SessionRecord } from "../../ports/access-records.ts";
 import type { PersonClaims, SignInAnswer } from "../../ports/identity.ts";
-import type { Core } from "../context.ts";
+import type { Using } from "../using.ts";
 import type { ClaimedSession } from "../access/access.ts";
 import { decidePerson, notAllowed, personId, withBarred, withPerson } from "./persons.ts";
 import { getSignIn, maxSessionMs, readWebSection, recheckMs } from "./settings.ts";
@@ -22,13 +22,13 @@ interface Watched {
 }
 
 export class Team {
-  readonly #core: Core;
+  readonly #core: Using<"access" | "clock" | "host" | "identity" | "report">;
   readonly #transactions: TeamTransactions;
   /** By session. SECURITY: in memory only; what lies on a disk can be copied. After a restart the hour runs out. */
   readonly #watched = new Map<string, Watched>();
   #lookIn: (pauseMs: number) => void = () => undefined;
 
-  constructor(core: Core) {
+  constructor(core: Using<"access" | "clock" | "host" | "identity" | "report">) {
     this.#core = core;
     this.#transactions = new TeamTransactions(() => core.ports.clock);
   }

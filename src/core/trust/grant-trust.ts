@@ -2,7 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { TrustEntry, TrustQuestion } from "../../contract/api/schemas.ts";
-import type { Core, CoreWith } from "../context.ts";
+import type { RecordParts, Using } from "../using.ts";
 import type { ManifestInputs } from "./mount-requests.ts";
 import { isAgreed } from "./is-agreed.ts";
 import { requireBrowserMounts } from "./own-directories.ts";
@@ -13,7 +13,10 @@ import { trustRequests } from "./trust-requests.ts";
 
 type Project = RouteBody<"askTrust">;
 
-export async function askTrust(core: Core, project: Project): Promise<TrustQuestion> {
+export async function askTrust(
+  core: Using<"agents" | "host" | "presets" | "runtimes" | "store">,
+  project: Project,
+): Promise<TrustQuestion> {
   const { inputs } = await readLayers(core, project);
   const { requests, digest } = trustRequests(inputs);
   const projectDir = inputs.projectDir!;
@@ -28,7 +31,7 @@ export async function askTrust(core: Core, project: Project): Promise<TrustQuest
 
 /** The digest says what the person saw; if the file asks for something else by now, nothing is granted. */
 export async function grantTrust(
-  core: Core,
+  core: Using<RecordParts | "access" | "agents" | "host" | "note" | "presets" | "runtimes">,
   { digest, ...project }: RouteBody<"grantTrust">,
   { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
 ): Promise<TrustEntry> {
@@ -42,7 +45,7 @@ export async function grantTrust(
 }
 
 export async function revokeTrust(
-  core: Core,
+  core: Using<"commit" | "event" | "host" | "store">,
   { projectDir, digest }: { projectDir: string; digest?: string | undefined },
 ): Promise<void> {
   const known = await core.ports.store.listTrust();
@@ -68,7 +71,7 @@ export async function revokeTrust(
 
 /** Lets the manifest's requests through only if a person has agreed to them. */
 export async function requireTrust(
-  core: Core,
+  core: Using<RecordParts | "access" | "host" | "note">,
   inputs: ManifestInputs,
   agreed: string | undefined,
   { isInBrowser = false }: Pick<Maker, "isInBrowser"> = {},
@@ -82,7 +85,10 @@ export async function requireTrust(
 }
 
 /** The yes that came with a request. Without a project it holds for this request alone. */
-export async function recordYes(core: Core, question: TrustQuestion): Promise<void> {
+export async function recordYes(
+  core: Using<"clock" | "commit" | "event" | "note">,
+  question: TrustQuestion,
+): Promise<void> {
   const { projectDir, digest, requests } = question;
   if (projectDir === "") await core.note("trust.granted", undefined, { digest, requests });
   else await recordTrust(core, question);
@@ -90,7 +96,7 @@ export async function recordYes(core: Core, question: TrustQuestion): Promise<vo
 
 /** What the manifest asks for, if anything, and whether a person has agreed to exactly that. Nothing is recorded. */
 export async function decideTrust(
-  core: CoreWith<"store">,
+  core: Using<"store">,
   inputs: ManifestInputs,
   agreed: string | undefined,
 ): Promise<{ readonly question?: TrustQuestion; readonly refusal?: AgentBoxError }> {
@@ -118,7 +124,10 @@ const notAgreed = (question: TrustQuestion): AgentBoxError =>
   );
 
 /** A person has agreed to exactly this. */
-async function recordTrust(core: Core, { projectDir, digest, requests }: TrustQuestion): Promise<TrustEntry> {
+async function recordTrust(
+  core: Using<"clock" | "commit" | "event">,
+  { projectDir, digest, requests }: TrustQuestion,
+): Promise<TrustEntry> {
   const trust = { projectDir, digest, requests, grantedAtMs: core.ports.clock.nowMs() };
   await core.commit({
     trust,

@@ -8,7 +8,7 @@ import { printable } from "../../base/printable.ts";
 import type { BoxSpec } from "../../contract/box.ts";
 import type { Origin } from "../../manifest/index.ts";
 import { isWithin, systemDirs } from "../../contract/mount-paths.ts";
-import type { CoreWith } from "../context.ts";
+import type { Using } from "../using.ts";
 import { isAgreed } from "./is-agreed.ts";
 import { type ManifestInputs, resolveMounts, resolveSkills } from "./mount-requests.ts";
 import { trustRequests } from "./trust-requests.ts";
@@ -27,7 +27,7 @@ export function isOwnDirectory(path: string, userHome: string): boolean {
 
 /** For mounts and skills; a manifest that was agreed to at the command line is no question any more. */
 export async function requireBrowserMounts(
-  core: CoreWith<"host" | "store">,
+  core: Using<"host" | "store">,
   inputs: ManifestInputs,
 ): Promise<void> {
   const skills = resolveSkills(inputs);
@@ -44,14 +44,14 @@ export async function requireBrowserMounts(
 
 /** SECURITY: a copy of such a directory shows as much as a mount. */
 export async function requireBrowserProject(
-  core: CoreWith<"host" | "store">,
+  core: Using<"host" | "store">,
   projectDir: string | undefined,
   { mode, url }: BoxSpec["workspace"],
 ): Promise<void> {
   if (projectDir !== undefined && url === undefined && mode !== "empty") await refuseOwn(core, [projectDir]);
 }
 
-async function refuseOwn({ ports: { host } }: CoreWith<"host">, sources: readonly string[]): Promise<void> {
+async function refuseOwn({ ports: { host } }: Using<"host">, sources: readonly string[]): Promise<void> {
   const home = (await host.realPath(host.userHome)) ?? host.userHome;
   const found = sources.find((source) => isOwnDirectory(source, home));
   if (found === undefined) return;

@@ -9,7 +9,7 @@ import { listVisible } from "../../core/access/visible-records.ts";
 import { visibleUsage } from "../../core/access/visible-usage.ts";
 import { getAgent } from "../../core/agents/get-agent.ts";
 import { checkAgents } from "../../core/agents/check-agents.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 import { installAgent } from "../../core/agents/install-agent.ts";
 import { listAgents } from "../../core/agents/list-agents.ts";
 import { removeAgent } from "../../core/agents/remove-agent.ts";
@@ -46,7 +46,7 @@ export const agentHandlers: Pick<Handlers, keyof typeof agentRoutes> = {
 };
 
 async function streamInstall(
-  core: Core,
+  core: Using<"agentProblems" | "agents" | "host" | "note" | "refreshAgents" | "report" | "toolStore">,
   agent: string,
   body: InstallAgent,
   response: ServerResponse,

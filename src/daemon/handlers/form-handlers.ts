@@ -4,7 +4,7 @@ import { manifestJsonSchema } from "../../manifest/index.ts";
 import { makerOf, requireProject } from "../../core/team/members.ts";
 import { memberProjects } from "../../core/team/settings.ts";
 import { checkManifest } from "../../core/plan/check-manifest.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 import { listProjects } from "../../core/manifest/list-projects.ts";
 import type { Handlers } from "./handlers.ts";
 
@@ -26,7 +26,9 @@ export const formHandlers: Pick<Handlers, keyof typeof formRoutes> = {
 };
 
 /** Names that only this host knows; the schema says no more than that they are words. */
-async function choicesOf({ ports }: Core): Promise<Record<string, string[]>> {
+async function choicesOf({
+  ports,
+}: Using<"agents" | "presets" | "refreshAgents" | "runtimes">): Promise<Record<string, string[]>> {
   await ports.refreshAgents();
   return {
     "agent.name": Object.keys(ports.agents),

@@ -4,10 +4,15 @@ import { requireParameter } from "../../core/access/authority.ts";
 import type { Visibility } from "../../core/access/visibility.ts";
 import { isAtLeast, tierOf } from "../../core/plan/choose-runtime.ts";
 import { noSuchQuestion } from "../../core/network/approvals.ts";
-import { type Core, noSuchBox } from "../../core/context.ts";
+import { noSuchBox } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 
 /** SECURITY: the number of a question is drawn by chance, but it is no credential; the box decides. */
-export async function requireOwnQuestion(core: Core, access: Visibility, id: number): Promise<void> {
+export async function requireOwnQuestion(
+  core: Using<"approvals">,
+  access: Visibility,
+  id: number,
+): Promise<void> {
   if (access.isOfHost) return;
   const question = core.approvals.list().find((open) => open.id === id);
   if (question === undefined || (await access.roleOn(question.box)) !== "own") throw noSuchQuestion(id);
@@ -31,7 +36,7 @@ export async function requireSeen(access: Visibility, box: string | undefined): 
  * earlier one of the same name that was somebody else's: the life of the box that is meant is returned, where only one is.
  */
 export async function requireOwnMerge(
-  core: Core,
+  core: Using<"store">,
   access: Visibility,
   name: string | undefined,
 ): Promise<string | undefined> {
@@ -47,7 +52,7 @@ export async function requireOwnMerge(
 
 /** SECURITY: what the owner put behind a stronger wall stays there. */
 export async function requireAsIsolated(
-  core: Core,
+  core: Using<"access" | "getBox" | "runtimes">,
   access: Visibility,
   name: string,
   runtime: string,

@@ -8,7 +8,7 @@ import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 import { openPort } from "../../core/exec/open-port.ts";
 import { awayAddress, awayHeaders, awayPage } from "./away-page.ts";
 import { PortSocket } from "./port-socket.ts";
@@ -21,7 +21,7 @@ const maxHeaderBytes = 32 * 1024;
 
 /** Passes one request to the box and its answer back. Resolves when both are through. */
 export async function forwardRequest(
-  core: Core,
+  core: Using<"clock" | "getBox" | "live">,
   grant: PreviewGrant,
   webPort: number,
   request: IncomingMessage,
@@ -61,7 +61,7 @@ export interface Upgrade {
 
 /** Passes a WebSocket's handshake; after it the bytes are the browser's and the box's own. */
 export async function forwardUpgrade(
-  core: Core,
+  core: Using<"clock" | "getBox" | "live">,
   grant: PreviewGrant,
   webPort: number,
   { request, socket, head }: Upgrade,
@@ -110,7 +110,7 @@ function askBox(
   });
 }
 
-function answerOf(core: Core, outgoing: ClientRequest): Promise<IncomingMessage> {
+function answerOf(core: Using<"clock">, outgoing: ClientRequest): Promise<IncomingMessage> {
   return settle<IncomingMessage>(core, outgoing, (resolve, reject) => {
     outgoing.on("response", resolve);
     outgoing.on("upgrade", (_answer, socket) => {
@@ -120,7 +120,10 @@ function answerOf(core: Core, outgoing: ClientRequest): Promise<IncomingMessage>
   });
 }
 
-function upgradeOf(core: Core, outgoing: ClientRequest): Promise<{ answer: IncomingMessage; head: Buffer }> {
+function upgradeOf(
+  core: Using<"clock">,
+  outgoing: ClientRequest,
+): Promise<{ answer: IncomingMessage; head: Buffer }> {
   return settle<{ answer: IncomingMessage; head: Buffer }>(core, outgoing, (resolve, reject) => {
     outgoing.on("upgrade", (answer, _socket, head) => resolve({ answer, head }));
     outgoing.on("response", (answer) => {
@@ -131,7 +134,7 @@ function upgradeOf(core: Core, outgoing: ClientRequest): Promise<{ answer: Incom
 }
 
 function settle<T>(
-  core: Core,
+  core: Using<"clock">,
   outgoing: ClientRequest,
   listen: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
 ): Promise<T> {

@@ -4,7 +4,7 @@
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 import { reachDigest, type SecretInReach, secretsInReach } from "../../core/secrets/secrets-in-reach.ts";
 
 /** More boxes than anybody looks into; the oldest are asked about again. */
@@ -22,11 +22,11 @@ export interface AgreedPreview {
 
 /** In memory only: a daemon that starts again asks again. */
 export class PreviewConsents {
-  readonly #core: Core;
+  readonly #core: Using<"note" | "secretGrants">;
   /** By incarnation: the ids of what was agreed to. */
   readonly #agreed = new Map<string, ReadonlySet<string>>();
 
-  constructor(core: Core) {
+  constructor(core: Using<"note" | "secretGrants">) {
     this.#core = core;
   }
 

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 import { cookieValues } from "../cookies.ts";
 import { PreviewConsents } from "./preview-consents.ts";
 import { forwardRequest, forwardUpgrade } from "./forward.ts";
@@ -14,6 +14,8 @@ import { ownCookiePrefix } from "./preview-headers.ts";
 import { isPreviewHost, parsePreviewHost, type PreviewTarget, previewOrigin } from "./preview-host.ts";
 import { type PreviewGrant, type PreviewHolder, PreviewPasses } from "./preview-passes.ts";
 import { createHash } from "node:crypto";
+
+type Parts = Using<"background" | "clock" | "getBox" | "live" | "note" | "secretGrants" | "store">;
 
 /**
  * SECURITY: no GET changes anything, so the pass comes in the part of the address that no server sees, and the page sends it.
@@ -84,14 +86,14 @@ interface Opening {
 }
 
 export class Previews {
-  readonly #core: Core;
+  readonly #core: Parts;
   readonly #web: PreviewPort;
   readonly #passes: PreviewPasses;
   readonly #consents: PreviewConsents;
   readonly #open = new Map<string, number>();
   readonly #notedAtMs = new Map<string, number>();
 
-  constructor(core: Core, web: PreviewPort) {
+  constructor(core: Parts, web: PreviewPort) {
     this.#core = core;
     this.#web = web;
     this.#passes = new PreviewPasses(core.ports.clock);

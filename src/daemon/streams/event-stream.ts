@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { BoxEvent } from "../../contract/events.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 
 const keepAliveMs = 15_000;
 const pageSize = 500;
@@ -20,7 +20,7 @@ const block = (event: BoxEvent) =>
 
 /** Sends every event after an id, then stays open: no gap and no double between the log and what is new. */
 export async function streamEvents(
-  core: Core,
+  core: Using<"onEvent" | "store">,
   response: ServerResponse,
   options: EventStreamOptions,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 
 /** SECURITY: a reader that does not read must not fill the daemon's memory. */
 const maxBacklogBytes = 16 << 20;
@@ -12,7 +12,7 @@ export interface LogQuery {
 
 /** Sends what is kept, and with `follow` what is still to come, until the box stops or the reader leaves. */
 export async function streamLogs(
-  core: Core,
+  core: Using<"getBox" | "logs" | "onEvent">,
   response: ServerResponse,
   name: string,
   query: LogQuery,

@@ -1,10 +1,10 @@
 /** Answers that take long and say how far they are: one JSON document a line, the last of them the result or an error. */
 import type { ServerResponse } from "node:http";
 import { type AgentBoxError, toAgentBoxError } from "../../base/errors.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 
 interface StepTask<Done> {
-  readonly core: Core;
+  readonly core: Using<"report">;
   readonly response: ServerResponse;
   /** For the log. */
   readonly what: string;

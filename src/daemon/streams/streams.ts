@@ -6,7 +6,7 @@ import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../
 import type { StreamOutput } from "../../contract/link/messages.ts";
 import { includesRole } from "../../contract/access/principal.ts";
 import type { Visibility } from "../../core/access/visibility.ts";
-import type { Core } from "../../core/context.ts";
+import type { RemoveParts, Using } from "../../core/using.ts";
 import { afterMain, openStream } from "../../core/exec/run-in-box.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
@@ -18,7 +18,7 @@ interface StreamEntry {
 }
 
 type StreamHandler = (
-  core: Core,
+  core: Using<"background" | "getBox" | "live" | "locked" | "note" | "report" | "store" | RemoveParts>,
   socket: WebSocket,
   params: Readonly<Record<string, string>>,
   entry: StreamEntry,

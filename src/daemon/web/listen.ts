@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { basename } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { readWebSection } from "../../core/team/settings.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 import type { ListenerKind, WebAddresses } from "../door.ts";
 
 /** SECURITY: never another address. Who wants the dashboard from elsewhere puts a proxy with TLS in front. */
@@ -27,7 +27,10 @@ export interface WebPort {
   close(): void;
 }
 
-export function createWebPort(core: Core, createServer: (listener: ListenerKind) => Server): WebPort {
+export function createWebPort(
+  core: Using<"access" | "host">,
+  createServer: (listener: ListenerKind) => Server,
+): WebPort {
   let server: Server | undefined;
   let port: number | undefined;
   let url: URL | undefined;
@@ -76,7 +79,7 @@ export function createWebPort(core: Core, createServer: (listener: ListenerKind)
 }
 
 /** Where it was open before, or where it was asked for, it opens with the daemon. A failure is no reason not to start. */
-export async function openAtStart(core: Core, web: WebPort): Promise<void> {
+export async function openAtStart(core: Using<"access" | "host" | "report">, web: WebPort): Promise<void> {
   try {
     const { port, url, sign_in: signIn } = await readWebSection(core);
     const isWanted = [port, url, signIn, core.access.records.state.port].some((one) => one !== undefined);

@@ -1,13 +1,13 @@
 /** What the web port has besides the API: the page's files, and the ways to a session. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AgentBoxError } from "../../base/errors.ts";
-import type { Core } from "../../core/context.ts";
+import type { Using } from "../../core/using.ts";
 import { sendAsset } from "./assets.ts";
 import { claim } from "./claim.ts";
 import { beginSignIn, finishSignIn, takeLogoutNotice, tellWays } from "./team.ts";
 
 export interface SiteRequest {
-  readonly core: Core;
+  readonly core: Using<"access" | "host" | "team">;
   readonly url: URL;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
