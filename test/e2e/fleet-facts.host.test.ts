@@ -22,7 +22,7 @@ it("the list knows branch, changed files and use of a running box, and none of i
     const inBox = (script: string) => daemon.cli(["exec", "shop-api", "--", "sh", "-c", script]);
     expect((await inBox("git checkout -q -b topic && echo new > new.txt")).code).toBe(0);
     await waitFor("the new branch is known", async () => (await summary()).branch === "topic", 20_000);
-    await daemon.client.getReview("shop-api", {});
+    await daemon.client.checkpointAndReview("shop-api");
     expect((await summary()).changedFiles).toBe(1);
     await waitFor(
       "the loop is seen in what the box uses",

@@ -133,6 +133,14 @@ describe("a guest", () => {
       const asGuest = await ask({ port: worker.port, path, headers: worker.headers });
       expect(asGuest.code, path).toBe("box.not_found");
     }
+    const posted = await ask({
+      port: worker.port,
+      method: "POST",
+      path: `/v1/boxes/${mine}/checkpoint-and-review`,
+      headers: { ...worker.headers, ...json, origin: worker.origin },
+      body: JSON.stringify({ against: other }),
+    });
+    expect(posted.code).toBe("box.not_found");
   });
 
   it("follows the events of its own box and of nothing else", async () => {

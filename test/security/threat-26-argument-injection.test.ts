@@ -272,13 +272,15 @@ const cases = (ground: Ground): void => {
       const { client } = daemon;
       const project = await makeProject(daemon);
       await working(daemon, project, "inject-review", "echo work > work.txt");
-      const { digest } = await client.getReview("inject-review");
+      const { digest } = await client.checkpointAndReview("inject-review");
       const before = await stateOf(project);
       const around = readdirSync(daemon.scratch);
       const box = "inject-review";
       const calls: readonly ((value: string) => Promise<unknown>)[] = [
         (value) => client.getReview(box, { from: value }),
         (value) => client.getReview(box, { to: value }),
+        (value) => client.checkpointAndReview(box, { from: value }),
+        (value) => client.checkpointAndReview(box, { to: value }),
         (value) => client.takeCheckpoint(box, { name: value }),
         (value) => client.restoreCheckpoint(box, { checkpoint: value }),
         (value) => client.forkBox(box, { name: "inject-fork", checkpoint: value }),

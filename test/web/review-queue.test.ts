@@ -58,6 +58,8 @@ describeUnless(noBrowser)("reviewing what agents have made", () => {
         "its answer is done",
         async () => (await daemon.client.getBox("commented")).box.run?.verdict === "done",
       );
+      // A page that is open asks for the box once more when it is gone.
+      await page.close();
       await daemon.client.removeBox("commented", { force: true });
     });
 
@@ -102,6 +104,7 @@ describeUnless(noBrowser)("reviewing what agents have made", () => {
         "the agent has had another turn",
         async () => (await daemon.client.getBox("third")).box.run?.turns === 2,
       );
+      await page.close();
       for (const name of ["first", "third"]) await daemon.client.removeBox(name, { force: true });
     });
 

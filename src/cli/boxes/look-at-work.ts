@@ -28,7 +28,7 @@ export async function lookAtWork(
   verb: string,
 ): Promise<Looked | undefined> {
   const { args, screen } = context;
-  const review = await withProgress(screen, "Looking at the work", () => client.getReview(box));
+  const review = await withProgress(screen, "Looking at the work", () => client.checkpointAndReview(box));
   const named = namedKinds(args);
   const seen = args.text("digest") ?? (args.isSet("unseen") ? review.digest : review.seen);
   const open = openKinds(review, named, args.text("mode") === "commits");

@@ -15,7 +15,9 @@ export const run: RunCommand = async (context) => {
   const box = args.positionals[0]!;
   const query = { from: args.text("from"), to: args.text("to"), against: args.text("against") };
   const client = await context.connect();
-  const review = await withProgress(screen, "Looking at the work", () => client.getReview(box, query));
+  const review = await withProgress(screen, "Looking at the work", () =>
+    client.checkpointAndReview(box, query),
+  );
   if (screen.isJson) {
     screen.printJson(review);
     return 0;

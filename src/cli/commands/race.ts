@@ -30,7 +30,7 @@ export const run: RunCommand = async (context) => {
     Promise.all(boxes.map((box) => ended(client, box))),
   );
   if (args.isSet("check")) for (const box of boxes) await client.runChecks(box.name).catch(() => undefined);
-  const reviews = await Promise.all(boxes.map((box) => client.getReview(box.name)));
+  const reviews = await Promise.all(boxes.map((box) => client.checkpointAndReview(box.name)));
   if (screen.isJson) screen.printJson({ results: reviews });
   else {
     screen.print(render(reviews));

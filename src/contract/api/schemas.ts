@@ -132,7 +132,7 @@ export type BudgetAnswer = z.infer<typeof BudgetAnswer>;
 const CheckpointText = z.string().max(64).describe("`base`, a number or a name.");
 export const ReviewFilter = z.object({
   from: CheckpointText.optional(),
-  to: CheckpointText.optional().describe("Without it: the workspace as it is now."),
+  to: CheckpointText.optional().describe("Without it: the newest state."),
   against: z.string().max(64).optional().describe("Another box, in the place of `from`."),
 });
 export const PatchFilter = ReviewFilter.extend({

@@ -12,7 +12,7 @@ import type { LinkParts, ReviewParts, Using } from "../using.ts";
 import { isOwnAuthor, isPlainMessage } from "./danger/commit-message.ts";
 import { findLook } from "./last-look.ts";
 import { type JudgedLanding, commitOf, judgeLanding, projectOf } from "./judge-landing.ts";
-import { type ReviewSubject, checkpointAndCompare, lookAt } from "./read-review.ts";
+import { type ReviewSubject, compareKept, lookAt } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 
 /** What a person says they have seen. */
@@ -63,7 +63,7 @@ async function decideLanding(
   command: LandingCommand,
   options: Landing,
 ): Promise<MergeRequest> {
-  const { review, landing } = await lookAt(core, name, {});
+  const { review, landing } = await lookAt(core, name, {}, { takes: true });
   if (options.digest !== undefined && options.digest !== review.digest)
     throw changedSince(name, options.digest, review.digest);
   if (review.changes.length === 0) throw nothing(name);
@@ -132,7 +132,7 @@ async function requestOf(
   { mode, message, accept }: Landing,
   person: string | undefined,
 ): Promise<{ readonly request: MergeRequest; readonly subject: ReviewSubject }> {
-  const subject = await checkpointAndCompare(core, name, { to: "latest" });
+  const subject = await compareKept(core, name, {});
   const { box, repository, to, checkpoint } = subject;
   const base = await baseOf(core, box, repository);
   const projectDir = requireProject(box);

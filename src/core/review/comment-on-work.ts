@@ -5,7 +5,7 @@ import type { Box } from "../../contract/box.ts";
 import type { ReviewComment } from "../../contract/review/comment.ts";
 import { sendMessage } from "../agents/talk-to-agent.ts";
 import type { LinkParts, StartParts, Using } from "../using.ts";
-import { checkpointAndCompare } from "./read-review.ts";
+import { checkpointAndCompare, compareKept } from "./read-review.ts";
 import { checkpointsOf } from "./review-of.ts";
 
 export interface NewComment {
@@ -23,10 +23,10 @@ export async function addComment(
   { path, line, text }: NewComment,
 ): Promise<ReviewComment> {
   const hasLatest = (await checkpointsOf(core, await core.getBox(name))).length > 0;
-  const { box, repository, to, checkpoint } = await checkpointAndCompare(
+  const { box, repository, to, checkpoint } = await (hasLatest ? compareKept : checkpointAndCompare)(
     core,
     name,
-    hasLatest ? { to: "latest" } : {},
+    {},
   );
   const bytes = await repository.fileAt(to, path, maxFileBytes);
   if (bytes === undefined) {

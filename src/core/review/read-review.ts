@@ -15,7 +15,7 @@ import { takeCheckpoint } from "./take-checkpoint.ts";
 export interface ReviewQuery {
   /** `base`, a number or a name; base unless told. */
   readonly from?: string | undefined;
-  /** Without it: the box as it is now. */
+  /** Without it: the newest state. */
   readonly to?: string | undefined;
   /** Another box, in the place of `from`. */
   readonly against?: string | undefined;
@@ -29,33 +29,48 @@ export interface ReviewSubject {
   readonly checkpoint?: Checkpoint | undefined;
 }
 
-/** Finds the two states that are compared; the newest one is taken now, unless an older one is asked for. */
-export async function checkpointAndCompare(
+/** Whether the newest state is taken from the box first; otherwise it is the one that was kept last. */
+export interface Taking {
+  readonly takes: boolean;
+  /** The same for the other box of a comparison of two, on which the caller may have another role. */
+  readonly takesOther?: boolean | undefined;
+}
+
+/** The two states that are compared, as they were kept. Nothing is asked of the box, and it is not started. */
+export async function compareKept(
   core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
-  { from = "base", to }: ReviewQuery,
+  { from = "base", to = "latest" }: ReviewQuery,
 ): Promise<ReviewSubject> {
-  const before = await core.getBox(name);
-  // A paused box cannot be asked; what it had last is what there is to see.
-  if (to === undefined && before.state.phase !== "paused")
-    await takeCheckpoint(core, name, { reason: "review" });
   const box = await core.getBox(name);
   const repository = await reviewOf(core, box);
   const old = await resolveCheckpoint(core, box, repository, from);
-  const now = await resolveCheckpoint(core, box, repository, to ?? "latest");
+  const now = await resolveCheckpoint(core, box, repository, to);
   return { box, repository, from: old.commit, to: now.commit, checkpoint: now.checkpoint };
 }
 
-/** The work of one box compared with that of another, both as they are now. */
-async function findBetween(
+/** The same with a checkpoint of the box as it is now, unless an older one is asked for. A stopped box is started for it. */
+export async function checkpointAndCompare(
+  core: Using<LinkParts | "commit" | "event" | "reviews">,
+  name: string,
+  query: ReviewQuery,
+): Promise<ReviewSubject> {
+  const { state } = await core.getBox(name);
+  // A paused box cannot be asked; what it had last is what there is to see.
+  if (query.to === undefined && state.phase !== "paused")
+    await takeCheckpoint(core, name, { reason: "review" });
+  return compareKept(core, name, query);
+}
+
+/** The work of one box compared with that of another. */
+async function compareBoxes(
   core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   against: string,
+  { takes, takesOther = takes }: Taking,
 ): Promise<ReviewSubject & AsyncDisposable> {
-  const [subject, other] = [
-    await checkpointAndCompare(core, name, {}),
-    await checkpointAndCompare(core, against, {}),
-  ];
+  const subject = await (takes ? checkpointAndCompare : compareKept)(core, name, {});
+  const other = await (takesOther ? checkpointAndCompare : compareKept)(core, against, {});
   const repository = await core.ports.reviews.between(subject.repository.gitDir, other.repository.gitDir);
   return {
     ...subject,
@@ -70,16 +85,19 @@ export async function openSubject(
   core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
   query: ReviewQuery,
+  taking: Taking,
 ): Promise<ReviewSubject & AsyncDisposable> {
-  if (query.against !== undefined) return findBetween(core, name, query.against);
-  return { ...(await checkpointAndCompare(core, name, query)), [Symbol.asyncDispose]: async () => undefined };
+  if (query.against !== undefined) return compareBoxes(core, name, query.against, taking);
+  const subject = await (taking.takes ? checkpointAndCompare : compareKept)(core, name, query);
+  return { ...subject, [Symbol.asyncDispose]: async () => undefined };
 }
 
 export const readReview = async (
   core: Using<ReviewParts>,
   name: string,
   query: ReviewQuery,
-): Promise<Review> => (await lookAt(core, name, query)).review;
+  taking: Taking,
+): Promise<Review> => (await lookAt(core, name, query, taking)).review;
 
 /** What a person is shown, and what it was judged against. */
 export interface Looked {
@@ -90,8 +108,13 @@ export interface Looked {
 /** A part, or what another box has not, is not what lands. */
 const landsNowhere: JudgedLanding = { dangers: [], history: [], target: undefined, person: undefined };
 
-export async function lookAt(core: Using<ReviewParts>, name: string, query: ReviewQuery): Promise<Looked> {
-  await using subject = await openSubject(core, name, query);
+export async function lookAt(
+  core: Using<ReviewParts>,
+  name: string,
+  query: ReviewQuery,
+  taking: Taking,
+): Promise<Looked> {
+  await using subject = await openSubject(core, name, query, taking);
   const { box, checkpoint } = subject;
   const changes = await subject.repository.changes(subject.from, subject.to);
   const { store } = core.ports;

@@ -6,12 +6,16 @@ import { forkBox, freeName } from "../../core/review/fresh-box.ts";
 import { findLook, keepLook, lookerOf } from "../../core/review/last-look.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../../core/review/merge-work.ts";
 import { pushWork } from "../../core/review/push-work.ts";
+import type { Visibility } from "../../core/access/visibility.ts";
 import {
+  type ReviewQuery,
+  type Taking,
   checkpointAndCompare,
   listCheckpoints,
   openSubject,
   readReview,
 } from "../../core/review/read-review.ts";
+import type { ReviewParts, Using } from "../../core/using.ts";
 import { restoreCheckpoint } from "../../core/review/restore-checkpoint.ts";
 import { runChecks } from "../../core/review/run-checks.ts";
 import { takeCheckpoint } from "../../core/review/take-checkpoint.ts";
@@ -20,6 +24,19 @@ import { requireOwnMerge, requireSeen } from "./require-access.ts";
 
 const maybe = <K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } =>
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: T };
+
+async function reviewFor(
+  core: Using<ReviewParts>,
+  access: Visibility,
+  name: string,
+  query: ReviewQuery,
+  taking: Taking,
+) {
+  await requireSeen(access, query.against);
+  const review = await readReview(core, name, query, taking);
+  const seen = await findLook(core, await core.getBox(review.box), lookerOf(access.principal));
+  return { ...review, ...maybe("seen", seen?.digest) };
+}
 
 export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
   listCheckpoints: async ({ deps, params }) => ({
@@ -42,19 +59,20 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
     const name = body.name ?? (await freeName(deps.core, `${source}-fork`));
     return { box: await forkBox(deps.core, subject, { name, keepsAgent: true, maker: makerOf(access) }) };
   },
-  async getReview({ deps, params, query, access }) {
-    await requireSeen(access, query.against);
-    const review = await readReview(deps.core, params["box"]!, query);
-    const box = await deps.core.getBox(review.box);
-    const seen = await findLook(deps.core, box, lookerOf(access.principal));
-    return { ...review, ...maybe("seen", seen?.digest) };
+  getReview: ({ deps, params, query, access }) =>
+    reviewFor(deps.core, access, params["box"]!, query, { takes: false }),
+  async checkpointAndReview({ deps, params, body, access }) {
+    // SECURITY: who may only look at the other box does not start it either.
+    const role = body.against === undefined ? undefined : await access.roleOn(body.against);
+    const takesOther = role === "work" || role === "own";
+    return reviewFor(deps.core, access, params["box"]!, body, { takes: true, takesOther });
   },
   noteLook: async ({ deps, params, body, access }) => ({
     isKept: await keepLook(deps.core, params["box"]!, lookerOf(access.principal), body),
   }),
   async getPatch({ deps, params, query, response, access }) {
     await requireSeen(access, query.against);
-    await using subject = await openSubject(deps.core, params["box"]!, query);
+    await using subject = await openSubject(deps.core, params["box"]!, query, { takes: false });
     const { repository, from, to } = subject;
     const patch = repository.patch(from, to, {
       contextLines: query.context,

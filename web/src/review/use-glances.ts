@@ -1,8 +1,8 @@
-/** A short look at each of several boxes, a few at a time: each costs the daemon a checkpoint. */
+/** A short look at each of several boxes, a few at a time: each may cost the daemon a checkpoint. */
 import { useQueries, useQueryClient } from "@tanstack/react-query";
 import type { EventType } from "../../../src/contract/events.ts";
 import type { Review } from "../../../src/contract/review/review.ts";
-import { client } from "../api/client.ts";
+import { useReviewOf } from "../api/me.ts";
 import { useLiveEvents } from "../api/live.ts";
 
 export interface Glance {
@@ -26,6 +26,7 @@ const news: ReadonlySet<EventType> = new Set<EventType>([
 
 export function useGlances(boxes: readonly string[]): readonly Glance[] {
   const queries = useQueryClient();
+  const reviewOf = useReviewOf();
   useLiveEvents(({ type, box, data }) => {
     // The log tells of an undone merge without a box of its own.
     const about = box ?? data["box"];
@@ -37,8 +38,8 @@ export function useGlances(boxes: readonly string[]): readonly Glance[] {
   const results = useQueries({
     queries: boxes.map((box) => ({
       queryKey: keyOf(box),
-      queryFn: () => client.getReview(box),
-      enabled: isOver(box) || waiting.includes(box),
+      queryFn: () => reviewOf!(box),
+      enabled: reviewOf !== undefined && (isOver(box) || waiting.includes(box)),
       retry: false,
     })),
   });

@@ -5,7 +5,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Review } from "../../../src/contract/review/review.ts";
-import { client } from "../api/client.ts";
+import { useReviewOf } from "../api/me.ts";
 import { useLiveEvents } from "../api/live.ts";
 import type { PatchRange } from "./use-patches.ts";
 
@@ -23,11 +23,13 @@ export interface Look {
 
 export function useLook(box: string, range: PatchRange): Look {
   const queries = useQueryClient();
+  const reviewOf = useReviewOf();
   const [outdated, setOutdated] = useState<string>();
   const queryKey = ["look", box, range.from, range.to, range.against];
   const { data, error, isFetching, refetch } = useQuery({
     queryKey,
-    queryFn: () => client.getReview(box, range),
+    queryFn: () => reviewOf!(box, range),
+    enabled: reviewOf !== undefined,
     staleTime: "static",
     gcTime: 0,
   });

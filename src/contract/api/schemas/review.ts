@@ -6,6 +6,7 @@ import { Checkpoint, checkpointNamePattern } from "../../review/checkpoint.ts";
 import { ReviewComment } from "../../review/comment.ts";
 import { MergeRecord } from "../../review/merge.ts";
 import { PushRecord } from "../../review/push.ts";
+import { ReviewFilter } from "../schemas.ts";
 
 export const ListCheckpointsAnswer = z.object({ checkpoints: z.array(Checkpoint) });
 
@@ -23,6 +24,8 @@ export const ForkBoxBody = z.strictObject({
   name: BoxName.optional(),
   checkpoint: z.string().max(64).optional(),
 });
+
+export const CheckpointAndReviewBody = ReviewFilter.strict();
 
 export const NoteLookBody = z.strictObject({
   digest: z.string().max(128).describe("Of the review that was shown."),

@@ -1,0 +1,72 @@
+/** A `GET` of a review shows what was kept: it takes no checkpoint and boots no box. What does is a `POST` that says so. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type TestDaemon, startDaemon } from "../support/daemon.ts";
+import { makeProject, worked } from "../support/review.ts";
+import { ask, claimLink } from "../support/web-client.ts";
+
+const box = "kept-shop";
+
+describe("a review", () => {
+  let daemon: TestDaemon;
+  beforeAll(async () => {
+    daemon = await startDaemon();
+    await worked(daemon, await makeProject(daemon), box, "echo work > work.txt");
+  });
+  afterAll(() => daemon[Symbol.asyncDispose]());
+
+  const typesSince = async (after: number): Promise<readonly string[]> =>
+    (await daemon.client.listEvents({ box, after, limit: 100 })).events.map(({ type }) => type);
+  const lastId = async () => (await daemon.client.listEvents({ limit: 1, order: "newest" })).lastId;
+  const patchOf = async (): Promise<string> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await daemon.client.getPatch(box)) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+  const reviewAs = async (may: "look" | "work") => {
+    const { url } = await daemon.client.createShare(box, { may, with: { link: true } });
+    const { port, headers, origin } = await claimLink(url ?? "");
+    const path = `/v1/boxes/${box}`;
+    const json = { "content-type": "application/json" };
+    return {
+      kept: () => ask({ port, path: `${path}/review`, headers }),
+      now: () =>
+        ask({
+          port,
+          method: "POST",
+          path: `${path}/checkpoint-and-review`,
+          headers: { ...headers, ...json, origin },
+          body: "{}",
+        }),
+    };
+  };
+
+  it("that is got asks nothing of a stopped box, and one that is posted takes its state", async () => {
+    const before = await lastId();
+    const looker = await reviewAs("look");
+    expect((await daemon.client.getReview(box)).changes).toEqual([]);
+    expect(await patchOf()).toBe("");
+    expect(await looker.kept()).toMatchObject({ status: 200 });
+    // Who may only look cannot start the box by looking.
+    expect(await looker.now()).toMatchObject({ status: 403, code: "access.forbidden" });
+    const quiet = await typesSince(before);
+    expect(quiet.filter((type) => /^(boot|box|link|checkpoint)\./.test(type))).toEqual([]);
+    expect(await daemon.client.listCheckpoints(box)).toEqual([]);
+
+    const taken = await daemon.client.checkpointAndReview(box);
+    expect(taken.changes.map(({ path }) => path)).toEqual(["work.txt"]);
+    expect(await typesSince(before)).toContain("checkpoint.taken");
+    expect((await daemon.client.getBox(box)).box.state.phase).toBe("stopped");
+
+    // What was kept is what is got from now on.
+    const after = await lastId();
+    expect(await daemon.client.getReview(box)).toEqual(taken);
+    expect(await patchOf()).toContain("work.txt");
+    expect(JSON.parse((await looker.kept()).text)).toMatchObject({ digest: taken.digest });
+    expect((await typesSince(after)).filter((type) => /^(boot|link|checkpoint)\./.test(type))).toEqual([]);
+  });
+
+  it("is posted by who may work", async () => {
+    const worker = await reviewAs("work");
+    expect(await worker.now()).toMatchObject({ status: 200 });
+  });
+});
