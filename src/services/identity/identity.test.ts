@@ -163,17 +163,17 @@ describe("asking again", () => {
       subject: "ana",
       refreshToken: refreshToken!,
     });
-    expect(again).toMatchObject({ verdict: "confirmed", claims: { subject: "ana", groups: ["dev"] } });
+    expect(again).toMatchObject({ outcome: "confirmed", claims: { subject: "ana", groups: ["dev"] } });
     const next = (again as { refreshToken: string }).refreshToken;
 
     provider.fault = 503;
     const away = await identity.recheck(provider.settings(), { subject: "ana", refreshToken: next });
-    expect(away).toMatchObject({ verdict: "unknown" });
+    expect(away).toMatchObject({ outcome: "unknown" });
     provider.fault = undefined;
     expect(
       await identity.recheck(provider.settings(), { subject: "bob", refreshToken: next }),
       "about somebody else",
-    ).toMatchObject({ verdict: "ended" });
+    ).toMatchObject({ outcome: "ended" });
   });
 
   it("is about the same person, also where only the id token says who it is", async () => {
@@ -184,11 +184,11 @@ describe("asking again", () => {
       subject: "ana",
       refreshToken: refreshToken!,
     });
-    expect(again).toMatchObject({ verdict: "confirmed" });
+    expect(again).toMatchObject({ outcome: "confirmed" });
     const next = (again as { refreshToken: string }).refreshToken;
     expect(await identity.recheck(provider.settings(), { subject: "bob", refreshToken: next })).toMatchObject(
       {
-        verdict: "ended",
+        outcome: "ended",
       },
     );
   });
@@ -199,7 +199,7 @@ describe("asking again", () => {
     provider.members.delete("ana");
     expect(
       await identity.recheck(provider.settings(), { subject: "ana", refreshToken: refreshToken! }),
-    ).toMatchObject({ verdict: "ended" });
+    ).toMatchObject({ outcome: "ended" });
   });
 });
 

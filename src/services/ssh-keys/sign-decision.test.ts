@@ -29,7 +29,7 @@ describe("a sign-in to a bound server", () => {
     const data = signInData({ sessionId, key, user: "anybody" });
     expect(decide(data, bound, [{ ...known, destination }])).toMatchObject({
       allow: true,
-      place: destination,
+      destination,
     });
     expect(decide(data)).toEqual({ allow: false, refusal: "other_user" });
   });

@@ -163,7 +163,7 @@ describe("keys in an agent of the host", () => {
     set(sshBinding("deploy", [git]));
     expect(await signIn("deploy")).toBe(messageKind.signResponse);
     expect(await signIn("deploy", other)).toBe(messageKind.failure);
-    expect(last()).toEqual({ binding: "deploy", place: undefined, refusal: signRefusals.other_server });
+    expect(last()).toEqual({ binding: "deploy", destination: undefined, refusal: signRefusals.other_server });
     expect(await signIn("deploy", host, { user: "root" })).toBe(messageKind.failure);
     expect(last()?.refusal).toBe(signRefusals.other_user);
 
@@ -189,7 +189,7 @@ describe("keys in an agent of the host", () => {
     expect(await signIn("deploy", other)).toBe(messageKind.failure);
     set(sshBinding("deploy", [git, destination]));
     expect(await signIn("deploy", other)).toBe(messageKind.signResponse);
-    expect(last()).toEqual({ binding: "deploy", place: destination, refusal: undefined });
+    expect(last()).toEqual({ binding: "deploy", destination, refusal: undefined });
     // Two bindings of one secret are one key with the places of both.
     set(sshBinding("deploy", [git]), sshBinding("deploy", [destination], { name: "more" }));
     expect(await signIn("deploy", other)).toBe(messageKind.signResponse);
@@ -231,7 +231,7 @@ describe("keys in an agent of the host", () => {
     set(sshBinding(secret, [git]), sshBinding("deploy", [git]));
     expect(await list()).toEqual([publicKeys.get("deploy")]);
     expect(records).toEqual([
-      { binding: secret, place: undefined, refusal: expect.stringContaining(refusal) as string },
+      { binding: secret, destination: undefined, refusal: expect.stringContaining(refusal) as string },
     ]);
     expect(JSON.stringify(records)).not.toContain("PRIVATE KEY");
   });
