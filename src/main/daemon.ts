@@ -223,12 +223,13 @@ async function serve(
     previews: new Previews(core, web),
     webBuild,
   };
+  // Before the socket, so that a daemon that answers there has its dashboard back.
+  await openAtStart(core, web);
   const server = createApiServer(serverDeps, { kind: "socket" });
   // We hold the lock, so a socket that is here belongs to a daemon that is dead.
   await rm(home.socket, { force: true });
   server.listen(home.socket);
   await once(server, "listening");
-  await openAtStart(core, web);
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopRequest.abort());
   process.on("SIGHUP", () => undefined);
   logger.info({ home: home.root, pid: process.pid, version }, "daemon started");
