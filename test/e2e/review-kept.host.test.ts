@@ -41,8 +41,8 @@ describe("a review", () => {
   };
 
   it("that is got asks nothing of a stopped box, and one that is posted takes its state", async () => {
-    const before = await lastId();
     const looker = await reviewAs("look");
+    const before = await lastId();
     expect((await daemon.client.getReview(box)).changes).toEqual([]);
     expect(await patchOf()).toBe("");
     expect(await looker.kept()).toMatchObject({ status: 200 });
