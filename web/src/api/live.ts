@@ -47,6 +47,8 @@ export function useLiveEvents(listener: (event: BoxEvent) => void, { box }: { bo
 }
 
 const stale = new Set<string>();
+/** Boxes that this page is removing: asking for one again would only fail while the answer is on its way. */
+const leaving = new Set<string>();
 let gathering: ReturnType<typeof setTimeout> | undefined;
 
 function refresh(): void {
@@ -54,11 +56,25 @@ function refresh(): void {
   const keys = [...stale].map((key) => JSON.parse(key) as string[]);
   stale.clear();
   for (const queryKey of keys) {
+    const [, box] = queryKey;
+    if (box !== undefined && leaving.has(box)) continue;
     // What is on its way may be older than the event, and breaking it off each time would never bring an answer.
     if (queries.isFetching({ queryKey }) > 0) stale.add(JSON.stringify(queryKey));
     else void queries.invalidateQueries({ queryKey });
   }
   if (stale.size > 0) gathering = setTimeout(refresh, gatherMs);
+}
+
+/** Runs the removal of a box, of which the page is not refreshed meanwhile, nor when it has worked. */
+export async function removing<T>(box: string, remove: () => Promise<T>): Promise<T> {
+  leaving.add(box);
+  try {
+    return await remove();
+  } catch (error) {
+    leaving.delete(box);
+    void queries.invalidateQueries({ queryKey: ["box", box] });
+    throw error;
+  }
 }
 
 /** Which answers an event makes stale. */
@@ -89,6 +105,7 @@ function staleKeys({ type, box }: Pick<BoxEvent, "type" | "box">): readonly (rea
 }
 
 function take(event: BoxEvent): void {
+  if (event.type === "box.created" && event.box !== undefined) leaving.delete(event.box);
   for (const key of staleKeys(event)) stale.add(JSON.stringify(key));
   gathering ??= setTimeout(refresh, gatherMs);
   for (const listener of listeners) listener(event);

@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Box } from "../../../src/contract/box.ts";
 import { client } from "../api/client.ts";
+import { removing } from "../api/live.ts";
 import { useMay, useMayOn } from "../api/me.ts";
 import { Button } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
@@ -62,11 +63,14 @@ function VerbButton({ name, verb }: { name: string; verb: BoxVerb }) {
 export function RemoveButton({ box }: { box: Pick<Box, "name" | "state"> }) {
   const { name, state } = box;
   const navigate = useNavigate();
-  const { run, isBusy } = useAction(() => client.removeBox(name, { force: needsForce(state.phase) }), {
-    done: `${name} is removed.`,
-    invalidates: [["boxes"]],
-    onDone: () => void navigate({ to: "/" }),
-  });
+  const { run, isBusy } = useAction(
+    () => removing(name, () => client.removeBox(name, { force: needsForce(state.phase) })),
+    {
+      done: `${name} is removed.`,
+      invalidates: [["boxes"]],
+      onDone: () => void navigate({ to: "/" }),
+    },
+  );
   return (
     <ConfirmButton
       kind="danger"
