@@ -223,17 +223,17 @@ const cases = (ground: Ground): void => {
       const config = join(daemon.home, "config.toml");
       const whole = existsSync(config) ? readFileSync(config) : "";
       const make = () => daemon.cli(["create", "shell", "--name", "closed-config", "--workspace", "empty"]);
-      const breakages: (() => void)[] = [
-        () => writeFileSync(config, "limits = ["),
-        () => writeFileSync(config, "[limitz]\nmax_ttl = '1h'\n"),
-        () => mkdirSync(config),
+      const breakages: readonly [code: string, breakIt: () => void][] = [
+        ["manifest.invalid", () => writeFileSync(config, "limits = [")],
+        ["manifest.invalid", () => writeFileSync(config, "[limitz]\nmax_ttl = '1h'\n")],
+        ["file.failed", () => mkdirSync(config)],
       ];
-      for (const breakIt of breakages) {
+      for (const [code, breakIt] of breakages) {
         rmSync(config, { recursive: true, force: true });
         breakIt();
         const refused = await make();
         expect(refused.code).not.toBe(0);
-        expect(refused.stderr).toContain("error[manifest.invalid]");
+        expect(refused.stderr).toContain(`error[${code}]`);
         expect((await daemon.client.listBoxes()).map(({ name }) => name)).not.toContain("closed-config");
       }
       rmSync(config, { recursive: true, force: true });
