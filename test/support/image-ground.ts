@@ -37,7 +37,8 @@ export async function startImageDaemon(
   more: Readonly<Record<string, string>> = {},
 ): Promise<{ daemon: TestDaemon; socket: string }> {
   const { socket } = await startEngine(kind);
-  const env = { ...proxies(), ...more, AGENTBOX_ENGINE: `unix://${socket}` };
+  // An agent gets no box without a key; nothing here asks a model.
+  const env = { ...proxies(), OPENAI_API_KEY: "sk-unused", ...more, AGENTBOX_ENGINE: `unix://${socket}` };
   const user = kind === "podman-rootless" ? { user: rootlessUser } : {};
   return { daemon: await startDaemon({ env, ...user }), socket };
 }
