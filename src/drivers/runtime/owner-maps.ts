@@ -96,12 +96,17 @@ export class OwnerMaps {
   async lower(box: string): Promise<void> {
     const dir = this.#dir(box);
     if (this.#uid !== 0 || (await stat(dir).catch(() => undefined)) === undefined) return;
-    for (const name of await readdir(dir))
-      await run(["umount", "--lazy", "--no-canonicalize", join(dir, name)]);
+    // The end of a box is seen by several at once: what one has taken away, the others need not.
+    const names = await readdir(dir).catch(() => []);
+    for (const name of names) await run(["umount", "--lazy", "--no-canonicalize", join(dir, name)]);
     // SECURITY: never what lies in a directory of the host: a mount point that is still covered is busy and stays.
-    for (const name of await readdir(dir)) {
+    for (const name of names) {
       const path = join(dir, name);
-      await ((await stat(path)).isDirectory() ? rmdir(path) : rm(path)).catch(() => undefined);
+      const isDirectory = await stat(path).then(
+        (found) => found.isDirectory(),
+        () => undefined,
+      );
+      if (isDirectory !== undefined) await (isDirectory ? rmdir(path) : rm(path)).catch(() => undefined);
     }
     await rmdir(dir).catch(() => undefined);
   }
