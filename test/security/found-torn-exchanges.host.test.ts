@@ -8,6 +8,7 @@ import { connect as connectHttp2, constants } from "node:http2";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { gateLimits } from "../../src/services/gate/limits.ts";
 import { waitFor } from "../../src/base/wait-for.ts";
 import {
   type GateFixture,
@@ -120,10 +121,13 @@ it("a request without a body has none at the server either", async () => {
 });
 
 describe("over HTTP/2", () => {
-  async function session(fixture: GateFixture, server: TestServer) {
+  async function openTls(fixture: GateFixture, server: TestServer) {
     const socket = await fixture.open({ via: "tcp", host: name, port: server.port });
     const ca = readFileSync(join(fixture.dir, "ca", "ca.pem"), "utf8");
-    const secure = await startTls(socket, name, ca, ["h2"]);
+    return await startTls(socket, name, ca, ["h2"]);
+  }
+  async function session(fixture: GateFixture, server: TestServer) {
+    const secure = await openTls(fixture, server);
     const opened = connectHttp2(`https://${name}`, { createConnection: () => secure });
     opened.on("error", () => undefined);
     return opened;
@@ -146,6 +150,20 @@ describe("over HTTP/2", () => {
     await new Promise((resolve) => stream.once("close", resolve));
     expect(stream.rstCode).toBe(constants.NGHTTP2_INTERNAL_ERROR);
     opened.destroy();
+  });
+
+  it("a connection that its program has left makes room for another", async () => {
+    await using server = await httpsServer(name, (_, response) => void response.end("ok"));
+    await using fixture = await openGateFixture({ limits: { ...gateLimits, connectionsPerBox: 1 } });
+    fixture.setPolicy(rule(name, server.port, { methods: ["POST"] }));
+    const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    for (let i = 0; i < 3; i += 1) {
+      const secure = await waitFor("a connection", () => openTls(fixture, server).catch(() => undefined));
+      secure.write(Buffer.concat([Buffer.from(preface), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]));
+      // The gate's settings: HTTP/2 has begun.
+      await once(secure, "data");
+      secure.end();
+    }
   });
 
   it("is not sent with a secret when its program has gone before the secret was there", async () => {

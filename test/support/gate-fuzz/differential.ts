@@ -160,9 +160,12 @@ export class Differential implements AsyncDisposable {
       // Over HTTP/1.1 nothing can follow on a connection that has ended.
       if (!isHttp2 && exchange.ending !== "whole") break;
     }
+    const socket = await this.#connect(way, port).catch((error: unknown) => String(error));
+    if (typeof socket === "string") {
+      this.#find(`${name}: no connection over ${way}: ${socket}`);
+      return { answers: [], isStuck: true };
+    }
     this.differences.exchanges += exchanges.length;
-    const socket = await this.#connect(way, port).catch(() => undefined);
-    if (socket === undefined) return { answers: [], isStuck: true };
     if (way === "raw-http2") return await speakRawHttp2(random, socket, exchanges);
     if (way === "http2") return await speakHttp2(random, socket, exchanges);
     return await speakHttp1(random, socket, exchanges, way === "proxy" && port);

@@ -75,8 +75,10 @@ export class HttpEdge {
       markSocket(secure, caller);
       // What tls.Server does for its own sockets; without it HTTP/2 waits for an event that only clients get.
       Object.assign(secure, { secureConnecting: false });
-      if (secure.alpnProtocol === "h2") this.#http2.emit("connection", secure);
-      else this.#readHttp1(secure, caller);
+      if (secure.alpnProtocol !== "h2") return this.#readHttp1(secure, caller);
+      // HTTP/2 has no half-closed connections: without this, one that its program has left would count until it is idle too long.
+      secure.once("end", () => secure.destroy());
+      this.#http2.emit("connection", secure);
     };
     secure.once("secure", start).on("error", refused).on("close", refused);
   }
