@@ -52,8 +52,11 @@ export function overridesOf(headers: readonly string[], target: string): Overrid
 export const isOverrideHeader = (name: string): boolean =>
   methodHeaders.test(plainName(name)) || pathHeaders.some((one) => one.test(plainName(name)));
 
+/** Whether a field of a form or of JSON has the last word on the method. */
+export const isFormMethod = (name: string): boolean => methodParameter.test(name);
+
 const isMethodParameter = (name: string): boolean =>
-  methodParameter.test(name) || methodParameters.has(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
+  isFormMethod(name) || methodParameters.has(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
 
 /** Some servers also take `;` for the beginning of another parameter. */
 function namesInQuery(target: string): string[] {

@@ -296,9 +296,9 @@ function speakStream(
     let bytes = 0;
     stream.on("data", (chunk: Buffer) => (bytes += chunk.length));
     stream.on("end", () => {
-      // A stream that the program itself has reset ends as if it were whole.
-      const isWhole = exchange.ending === "whole" || exchange.ending === "cut-after-answer";
-      if (answer !== undefined && isWhole && stream.rstCode === 0 && !stream.aborted)
+      // A stream ends as if it were whole when the program itself has reset it, or has ended the session for another one.
+      const isGivenUp = session.destroyed || exchange.ending === "cut" || exchange.ending === "unread";
+      if (answer !== undefined && !isGivenUp && stream.rstCode === 0 && !stream.aborted)
         told.answers.push({ ...answer, bytes });
       if (ending === "cut-after-answer") giveUp();
     });

@@ -6,13 +6,14 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import type { Socket } from "node:net";
 import type { Duplex, Readable, Transform } from "node:stream";
 import { isAgentBoxError, messageOf } from "../../../base/errors.ts";
-import type { AddressException, DenyReason } from "../../../contract/network/policy.ts";
+import type { AddressException } from "../../../contract/network/policy.ts";
 import type { AnswerGuard } from "../../../ports/injection.ts";
 import type { Sendable } from "../box/box-secrets.ts";
 import type { Caller } from "../arrivals/caller.ts";
 import { dialFailure, failureReason } from "../servers/connect.ts";
 import { guardedHeaders, guardedTrailers, openAnswer } from "./guarded-answer.ts";
-import { type HeldBody, type HoldProblem, holdBody } from "./held-body.ts";
+import { type Failure, misplaced, notHeld } from "./failure.ts";
+import { type HeldBody, holdBody } from "./held-body.ts";
 import type { GateLimits } from "../limits.ts";
 import {
   type OutboundResponse,
@@ -77,16 +78,11 @@ export interface Dispatch {
   readonly target: Target;
   readonly exception: AddressException | undefined;
   readonly prepared: Sendable;
+  /** Looks for a method in the body. It has told by itself when it ends. */
+  readonly form: Transform | undefined;
   /** Requests to this server are judged one by one, so none may hide in the body of another. */
   readonly isJudged: boolean;
   readonly limits: GateLimits;
-}
-
-export interface Failure {
-  readonly reason: DenyReason;
-  readonly detail?: string | undefined;
-  readonly hint?: string | undefined;
-  readonly secret?: string | undefined;
 }
 
 export interface DeliveryEvents {
@@ -204,15 +200,17 @@ export class Delivery {
     }
   }
 
-  /** The body as it is sent: looked at for placeholders on its way, where there are any. */
-  #bodySource(scan: Transform | undefined): Readable {
-    const { request } = this.#dispatch;
-    if (scan === undefined) return request;
-    scan.on("error", (error) => {
-      request.unpipe(scan);
-      this.#events.onFailure(misplaced(error));
-    });
-    return request.pipe(scan);
+  /** The body as it is sent: looked at on its way for placeholders, and for a second word on the method. */
+  #bodySource(): Readable {
+    const { request, prepared, form } = this.#dispatch;
+    const looks = [form, prepared.body].filter((one) => one !== undefined);
+    return looks.reduce<Readable>((source, look) => {
+      look.on("error", (error) => {
+        source.unpipe(look);
+        this.#events.onFailure(misplaced(error));
+      });
+      return source.pipe(look);
+    }, request);
   }
 
   /** A body that stops coming ends its request; the result is refreshed by what comes. */
@@ -227,7 +225,7 @@ export class Delivery {
     upstream.flushHeaders();
     const { request, prepared, head } = this.#dispatch;
     const timer = this.#watchBody();
-    const source = this.#bodySource(prepared.body);
+    const source = this.#bodySource();
     pump(source, upstream, (bytes) => {
       this.bytesOut += bytes;
       timer.refresh();
@@ -245,7 +243,7 @@ export class Delivery {
 
   /** The head depends on the whole body, so the body is read before anything is sent. */
   #hold(finish: (body: Buffer) => readonly string[]): void {
-    const { caller, head, request, response, prepared } = this.#dispatch;
+    const { caller, head, request, response } = this.#dispatch;
     const send = (body: Buffer): void => {
       try {
         this.#headers = finish(body);
@@ -258,7 +256,7 @@ export class Delivery {
     if (head.framing === "none") return send(Buffer.alloc(0));
     const timer = this.#watchBody();
     if (request.headers.expect !== undefined) writeContinue(response);
-    const giveUp = holdBody(this.#bodySource(prepared.body), caller.egress.secrets.held, {
+    const giveUp = holdBody(this.#bodySource(), caller.egress.secrets.held, {
       onBytes: (bytes) => {
         this.bytesOut += bytes;
         timer.refresh();
@@ -379,21 +377,3 @@ const noSwitch = (): Error =>
 
 /** Those that a server may get twice without doing more than once. */
 const idempotent = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
-
-/** SECURITY: a failure of the scan that is not one of ours has no words for the program, and ends the request too. */
-function misplaced(error: unknown): Failure {
-  const reason = "secret_misplaced";
-  if (!isAgentBoxError(error, "secret.misplaced")) return { reason };
-  const secret = error.facts?.["secret"];
-  const named = typeof secret === "string" ? { secret } : {};
-  return { reason, detail: error.message, hint: error.hint, ...named };
-}
-
-const notHeld = (problem: HoldProblem): Failure =>
-  problem === "no-room"
-    ? { reason: "limit" }
-    : {
-        reason: "secret_unusable",
-        detail: "The body is too large to be held, and the credential of this request depends on all of it.",
-        hint: "Send it in smaller parts, or let the client send the hash of the body.",
-      };

@@ -11,8 +11,10 @@ import { namesTarget, parseAbsoluteTarget, parseAuthority } from "../arrivals/au
 import { type Decision, type Settled, withoutQuery } from "../box/box-egress.ts";
 import type { Refusal, Sendable } from "../box/box-secrets.ts";
 import type { Caller } from "../arrivals/caller.ts";
-import { Delivery, type Failure, type Target, type Upgrade } from "./delivery.ts";
+import { Delivery, type Target, type Upgrade } from "./delivery.ts";
 import { type Denial, isSecretDenial } from "./denial.ts";
+import type { Failure } from "./failure.ts";
+import { formMethodScan } from "./form-method.ts";
 import { type VisitCount, visitHost } from "./internal-visit.ts";
 import type { GateLimits } from "../limits.ts";
 import { type OutboundResponse, isGone, writeDenial } from "./outbound-response.ts";
@@ -132,6 +134,7 @@ export class Exchange {
         target: this.#target!,
         exception: this.#settled?.exception,
         prepared,
+        form: formMethodScan(this.#head!, () => this.#isRefusedForFormMethod()),
         isJudged: this.#settled?.mustInspect !== false || prepared.outcome === "inject",
         limits: this.#limits,
       },
@@ -148,6 +151,21 @@ export class Exchange {
     if (secret !== undefined) this.#receipt = () => ({ secret, isInjected: delivery.isSent });
     this.#delivery = delivery;
     delivery.start();
+  }
+
+  /** SECURITY: the rules decide once more, as for the same word in a header. */
+  #isRefusedForFormMethod(): boolean {
+    const judged = this.#judgedRequest();
+    const overrides = { path: judged.overrides?.path, method: "field _method" };
+    const { wasApproved, exception } = this.#settled!;
+    const reason = this.#caller.egress.objection({
+      request: { ...judged, overrides },
+      isInspected: true,
+      wasApproved: wasApproved || this.#caller.wasApproved,
+      exception,
+    });
+    if (reason !== undefined) this.#fail({ reason });
+    return reason !== undefined;
   }
 
   #serve(host: InternalHost, request: IncomingMessage, response: ServerResponse): void {

@@ -1,0 +1,107 @@
+/**
+ * Finds what a framework obeys in the place of the method in the body of a POST: a field called `_method`, in a form or in
+ * JSON. The bytes pass unchanged, or not at all from there on.
+ */
+import { Transform, type TransformCallback } from "node:stream";
+import { isFormMethod } from "../../../contract/network/request-overrides.ts";
+import type { RequestHead } from "./request-head.ts";
+
+/** What is told from the end of one piece to the next. */
+const overlap = 1_024;
+
+interface Form {
+  readonly contentType: RegExp;
+  /** Names of fields in a text that may begin and end anywhere. */
+  readonly names: (text: string) => Iterable<string>;
+  readonly tail: (text: string) => string;
+}
+
+const lastOf = (text: string): string => text.slice(-overlap);
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+const unquoted = (text: string): string =>
+  text
+    .replaceAll("+", " ")
+    .replaceAll(/%([\da-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+
+function* captured(text: string, pattern: RegExp): Iterable<string> {
+  for (const match of text.matchAll(pattern)) yield match[1]!;
+}
+
+const blanks = /^(?:[+\s]|%(?:20|0[9a-d]))+/i;
+const forms: readonly Form[] = [
+  {
+    contentType: /^\s*application\/x-www-form-urlencoded/i,
+    *names(text) {
+      for (const name of captured(text, /[&;]([^=&;]{1,4096})(?=[=&;])/g)) yield unquoted(name);
+    },
+    // SECURITY: blanks before a name are taken away by some servers, however many there are.
+    tail(text) {
+      const name = text.slice(Math.max(text.lastIndexOf("&"), text.lastIndexOf(";")) + 1);
+      return `&${name.replace(blanks, "+").slice(0, overlap)}`;
+    },
+  },
+  {
+    contentType: /^\s*multipart\/form-data/i,
+    *names(text) {
+      for (const name of captured(
+        text,
+        /\bname\*?\s*=\s*(?:[\w-]*'[^']*'|")?([^";\r\n]{1,256})(?=[";\r\n])/gi,
+      ))
+        yield unquoted(name);
+    },
+    tail: (text) => lastOf(text.replaceAll(/[ \t]+/g, " ")),
+  },
+  {
+    contentType: /^\s*[\w.+/-]*json/i,
+    names: (text) => captured(unescaped(text), /(?<!\\)"([^"\\]{1,64})"\s*:/g),
+    tail: (text) => lastOf(text.replaceAll(/\s+/g, " ")),
+  },
+];
+
+class FormMethodScan extends Transform {
+  readonly #form: Form;
+  readonly #isRefused: () => boolean;
+  #tail = "&";
+  #isOver = false;
+
+  constructor(form: Form, isRefused: () => boolean) {
+    super();
+    this.#form = form;
+    this.#isRefused = isRefused;
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.#look(this.#tail + chunk.toString("latin1"));
+    if (this.destroyed) return;
+    done(null, chunk);
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.#look(`${this.#tail}&`);
+    if (!this.destroyed) done();
+  }
+
+  #look(text: string): void {
+    if (this.#isOver) return;
+    this.#tail = this.#form.tail(text);
+    for (const name of this.#form.names(text)) {
+      if (!isFormMethod(name)) continue;
+      // No rule is about methods, so it may be what it likes.
+      this.#isOver = !this.#isRefused();
+      if (!this.#isOver) this.destroy();
+      return;
+    }
+  }
+}
+
+/** `isRefused` is asked once, when there is such a field. Undefined: the body is none that such frameworks read. */
+export function formMethodScan(
+  { method, framing, headers }: RequestHead,
+  isRefused: () => boolean,
+): Transform | undefined {
+  if (method !== "POST" || framing === "none") return undefined;
+  const types = headers.filter((_, i) => i % 2 === 1 && headers[i - 1]!.toLowerCase() === "content-type");
+  const form = forms.find(({ contentType }) => types.some((type) => contentType.test(type)));
+  return form && new FormMethodScan(form, isRefused);
+}

@@ -1,0 +1,123 @@
+/**
+ * Found by attack: where a rule permits POST and nothing more, a field `_method` in the body made it a DELETE at servers
+ * with Rails, Laravel or Symfony. The server here does what such frameworks do.
+ */
+import type { IncomingMessage } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decideSafely } from "../../src/core/policy/decide-egress.ts";
+import { compile } from "../../src/core/policy/policy.fixture.ts";
+import {
+  type GateFixture,
+  type TestServer,
+  httpServer,
+  openGateFixture,
+  readAll,
+} from "../../src/services/gate/fixtures/gate.fixture.ts";
+
+const host = "api.example.org";
+let server: TestServer;
+let fixture: GateFixture;
+/** What the server has done. */
+const done: string[] = [];
+
+async function act(request: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const chunk of request.setEncoding("latin1")) body += chunk as string;
+  const type = request.headers["content-type"] ?? "";
+  const field = type.includes("json")
+    ? (JSON.parse(body) as Record<string, string>)["_method"]
+    : type.includes("multipart")
+      ? /name="_method"\r\n\r\n(\w+)/.exec(body)?.[1]
+      : new URLSearchParams(body).get("_method");
+  return field ?? request.method ?? "";
+}
+
+beforeAll(async () => {
+  server = await httpServer((request, response) => {
+    act(request).then(
+      (method) => {
+        done.push(method);
+        response.end(`did ${method}`);
+      },
+      () => undefined,
+    );
+  });
+  fixture = await openGateFixture({ decide: decideSafely });
+});
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const use = (...rules: string[]): void => {
+  const all = rules.map((rule) => `[[network.rules]]\nhost = "${host}"\nports = [${server.port}]\n${rule}\n`);
+  fixture.setWholePolicy(compile({ project: all.join("") }));
+};
+const onlyPost = 'methods = ["GET", "POST"]';
+
+async function post(type: string, pieces: readonly string[]): Promise<string> {
+  fixture.records.length = 0;
+  done.length = 0;
+  const socket = await fixture.open({ via: "tcp", host, port: server.port });
+  const length = pieces.join("").length;
+  const lines = ["POST /x HTTP/1.1", `Host: ${host}:${server.port}`, "Connection: close"];
+  socket.write(`${[...lines, `Content-Type: ${type}`, `Content-Length: ${length}`].join("\r\n")}\r\n\r\n`);
+  for (const piece of pieces) socket.write(piece, "latin1");
+  return await readAll(socket);
+}
+
+const form = "application/x-www-form-urlencoded";
+const multipart = "multipart/form-data; boundary=b";
+const part = (name: string, value: string): string =>
+  `--b\r\nContent-Disposition: form-data; ${name}\r\n\r\n${value}\r\n`;
+/** The beginning byte by byte, so that names come in pieces. */
+const inBytes = (body: string): readonly string[] => [...body.slice(0, 9_000).split(""), body.slice(9_000)];
+const hidden: readonly (readonly [string, string, string])[] = [
+  ["a form", form, "a=1&_method=DELETE"],
+  ["its first field", form, "_method=DELETE"],
+  ["its last field", form, "a=1&_method"],
+  ["encoded", form, "a=1&%5Fmethod=DELETE"],
+  ["behind blanks", form, `a=1&${"+%20".repeat(2_000)}_method=DELETE`],
+  ["as PHP reads it", form, "a=1&[method=DELETE"],
+  ["behind much else", form, `a=${"x".repeat(70_000)}&_method=DELETE&b=${"y".repeat(70_000)}`],
+  ["a form of parts", multipart, `${part('name="a"', "1")}${part('name="_method"', "DELETE")}--b--\r\n`],
+  ["parts without quotes", multipart, `${part("name=_method", "DELETE")}--b--\r\n`],
+  ["JSON", "application/json; charset=utf-8", '{"a": 1, "_method" : "DELETE"}'],
+  ["escaped JSON", "application/vnd.api+json", '{"a":1,"\\u005fmethod":"DELETE"}'],
+];
+
+describe("a method in the body of a POST", () => {
+  it.each(hidden)("is refused in %s where rules decide by methods", async (_, type, body) => {
+    // The control: where no rule is about methods, it passes.
+    use("inspect = true");
+    expect(await post(type, [body])).toContain("did ");
+    expect(done).toHaveLength(1);
+    for (const pieces of [[body], inBytes(body)]) {
+      use(onlyPost);
+      expect(await post(type, pieces)).toMatch(/^HTTP\/1\.1 403 .*"reason":"overridden"/s);
+      expect(done).toEqual([]);
+      const record = await fixture.waitForRecord(({ method }) => method === "POST");
+      expect(record).toMatchObject({ verdict: "deny", reason: "overridden", path: "/x" });
+    }
+  });
+
+  it("is refused where a denial is about methods", async () => {
+    use("inspect = true", 'mode = "deny"\nmethods = ["DELETE"]');
+    expect(await post(form, ["a=1"])).toContain("did POST");
+    expect(await post(form, ["_method=DELETE"])).toContain("403");
+    expect(done).toEqual([]);
+  });
+
+  it.each([
+    ["a value that looks like it", form, "a=_method"],
+    ["a longer name", form, "a=1&the_method=DELETE"],
+    ["a longer name in pieces", form, "_methods=DELETE"],
+    ["text in JSON", "application/json", '{"a":"say \\"_method\\": 1"}'],
+    ["another kind of body", "text/plain", "_method=DELETE"],
+    ["a file's text", multipart, `${part('name="a"; filename="b"', "_method=DELETE")}--b--\r\n`],
+  ])("is not seen in %s", async (_, type, body) => {
+    use(onlyPost);
+    expect(await post(type, inBytes(body))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(done).toHaveLength(1);
+  });
+});
