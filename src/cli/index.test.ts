@@ -1,14 +1,16 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { agents } from "../agents/index.ts";
 import { runCli } from "./index.ts";
 import type { ScreenStreams } from "./render/screen.ts";
-import { commands } from "./table/index.ts";
+import { otherNames } from "./line/unknown-command.ts";
+import { commands, findCommand } from "./table/index.ts";
 
 /** Runs the command line without a terminal and keeps what it prints. */
 async function cli(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const streams = { stdin: new PassThrough(), stdout, stderr } as unknown as ScreenStreams;
-  const loadCatalogue = async () => ({ agents: {}, runtimeNames: [], loadPresetNames: async () => [] });
+  const loadCatalogue = async () => ({ agents, runtimeNames: [], loadPresetNames: async () => [] });
   const code = await runCli({ argv, program: "/nowhere/agentbox", streams, loadCatalogue });
   const text = (stream: PassThrough) => (stream.read() as Buffer | null)?.toString() ?? "";
   return { code, stdout: text(stdout), stderr: text(stderr) };
@@ -67,6 +69,44 @@ describe("what was mistyped", () => {
     expect(stderr).toContain("agentbox run");
   });
 
+  it.each([
+    ["remove", "rm BOX"],
+    ["delete", "rm BOX"],
+    ["shell", "run shell"],
+    ["claude", "run claude"],
+    ["status", "ls"],
+    ["kill", "stop BOX"],
+    ["ssh", "exec BOX"],
+  ])("%s leads to %s", async (typed, meant) => {
+    for (const words of [[typed], [typed, "shop"], ["help", typed]]) {
+      const { code, stderr } = await cli(...words);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringContaining(`hint: agentbox ${typed} → agentbox ${meant}\n`),
+      });
+    }
+  });
+
+  it.each(Object.entries(otherNames))("%s is no command, and %s is one", (typed, meant) => {
+    expect(findCommand(typed)).toBeUndefined();
+    expect(findCommand(meant.split(" ")[0]!)).toBeDefined();
+  });
+
+  it.each([
+    [["exec"], "Which box? agentbox exec BOX -- COMMAND"],
+    [["stop"], "Which box? agentbox stop BOX…"],
+    [["cp", "a"], "Copy to where? agentbox cp SOURCE DESTINATION"],
+    [["policy", "show"], "Which box? agentbox policy show BOX"],
+    [["policy", "explain", "shop"], "Which address? agentbox policy explain BOX URL"],
+    [["ls", "shop"], '"agentbox ls" does not take "shop".'],
+  ])("%j is answered by what is missing or too much", async (words, message) => {
+    const { code, stderr } = await cli(...words);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`error[input.invalid]: ${message}\n`),
+    });
+  });
+
   it("suggests the flag, also for commands that pass exit codes on", async () => {
     const { code, stderr } = await cli("run", "--detatch");
     expect(code).toBe(2);
@@ -90,6 +130,15 @@ describe("what was mistyped", () => {
     expect(stderr).not.toContain("\u001b");
   });
 });
+
+it.each(["vault", "policy", "budget", "daemon", "login"])(
+  "shows the help of %s without a verb",
+  async (name) => {
+    const help = await cli(name, "--help");
+    // Nothing was done, which a script whose verb is empty should hear of.
+    expect(await cli(name)).toEqual({ ...help, code: 2 });
+  },
+);
 
 it("shows all commands without any word", async () => {
   const { code, stdout } = await cli();

@@ -1,13 +1,11 @@
 /** The command line: finds the command, runs it, shows what went wrong. Returns the exit code, never exits. */
-import { AgentBoxError } from "../base/errors.ts";
-import { omitUndefined } from "../base/omit-undefined.ts";
-import { suggest } from "../base/suggest.ts";
+import { exitCodes } from "../base/error-codes.ts";
 import { readHostEnv } from "../host/env.ts";
 import { parseArguments } from "./line/arguments.ts";
 import type { Catalogue, CommandSpec } from "./command.ts";
 import { exitCodeOf, showError } from "./render/error.ts";
 import { Screen, type ScreenStreams } from "./render/screen.ts";
-import { commands, findCommand } from "./table/index.ts";
+import { findCommand } from "./table/index.ts";
 
 export interface CliOptions {
   readonly argv: readonly string[];
@@ -43,6 +41,15 @@ function asksForJson(argv: readonly string[]): boolean {
   return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
 }
 
+async function showHelp(screen: Screen, command: CommandSpec): Promise<void> {
+  const { renderCommandHelp } = await import("./render/help.ts");
+  screen.print(renderCommandHelp(command, screen.style));
+}
+
+/** A command such as `vault`, which does nothing without a verb: people who type only that want to know which there are. */
+const isBareVerb = ({ completes, takes }: CommandSpec, argv: readonly string[]): boolean =>
+  argv.length === 0 && takes[0] > 0 && Array.isArray(completes);
+
 async function dispatch(
   name: string,
   argv: readonly string[],
@@ -53,7 +60,15 @@ async function dispatch(
   let isParsed = false;
   try {
     command = findCommand(name);
-    if (command === undefined) throw unknownCommand(name);
+    if (command === undefined) {
+      const { unknownCommand } = await import("./line/unknown-command.ts");
+      const { agents } = await options.loadCatalogue();
+      throw unknownCommand(name, (word) => Object.hasOwn(agents, word));
+    }
+    if (isBareVerb(command, argv)) {
+      await showHelp(screen, command);
+      return exitCodes.invalid;
+    }
     if (command.takesAgentOptions) {
       const { withAgentFlags } = await import("./line/agent-flags.ts");
       command = await withAgentFlags(command, argv, options.loadCatalogue);
@@ -61,8 +76,7 @@ async function dispatch(
     const args = parseArguments(command, argv);
     isParsed = true;
     if (args.isSet("help")) {
-      const { renderCommandHelp } = await import("./render/help.ts");
-      screen.print(renderCommandHelp(command, screen.style));
+      await showHelp(screen, command);
       return 0;
     }
     const env = readHostEnv();
@@ -77,15 +91,4 @@ async function dispatch(
     showError(screen, error);
     return exitCodeOf(error, isParsed && command?.passesExitCode === true);
   }
-}
-
-function unknownCommand(name: string): AgentBoxError {
-  const meant = suggest(
-    name,
-    commands.map((command) => command.name),
-  );
-  return new AgentBoxError("command.unknown", `There is no command "${name}".`, {
-    hint: meant ? `Did you mean: agentbox ${meant}` : "See: agentbox help",
-    facts: { command: name, ...omitUndefined({ suggestion: meant }) },
-  });
 }

@@ -1,5 +1,5 @@
-import { AgentBoxError } from "../../base/errors.ts";
 import type { CommandContext } from "../command.ts";
+import { missingWord, surplusWord } from "../line/arguments.ts";
 
 export interface NamedBox {
   readonly box: string;
@@ -17,8 +17,7 @@ export function getNamedBox(
   const flag = args.text("box");
   const [box, ...rest] = flag === undefined ? words : [flag, ...words];
   if (box !== undefined && rest.length === others) return { box, others: rest };
-  const problem = box === undefined || rest.length < others ? "needs more" : "takes fewer";
-  throw new AgentBoxError("input.invalid", `"agentbox ${command.name}" ${problem} arguments.`, {
-    hint: `Usage: agentbox ${usage}`,
-  });
+  if (box === undefined || rest.length < others)
+    throw missingWord(usage, box === undefined ? 0 : rest.length + 1);
+  throw surplusWord({ ...command, usage }, rest[others]!);
 }

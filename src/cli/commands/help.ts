@@ -1,10 +1,9 @@
-import { AgentBoxError } from "../../base/errors.ts";
-import { suggest } from "../../base/suggest.ts";
 import type { RunCommand } from "../command.ts";
+import { unknownCommand } from "../line/unknown-command.ts";
 import { renderCommandHelp, renderOverview } from "../render/help.ts";
 import { commands, findCommand } from "../table/index.ts";
 
-export const run: RunCommand = async ({ args, screen }) => {
+export const run: RunCommand = async ({ args, screen, loadCatalogue }) => {
   const name = args.positionals[0];
   if (name === undefined) {
     screen.print(renderOverview(commands, screen.style));
@@ -12,10 +11,8 @@ export const run: RunCommand = async ({ args, screen }) => {
   }
   const command = findCommand(name);
   if (command === undefined) {
-    const names = commands.map((each) => each.name);
-    throw new AgentBoxError("command.unknown", `There is no command "${name}".`, {
-      hint: `Did you mean: agentbox help ${suggest(name, names) ?? "run"}`,
-    });
+    const { agents } = await loadCatalogue();
+    throw unknownCommand(name, (word) => Object.hasOwn(agents, word));
   }
   screen.print(renderCommandHelp(command, screen.style));
   return 0;

@@ -2,7 +2,8 @@
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Arguments } from "../line/arguments.ts";
-import type { RunCommand } from "../command.ts";
+import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
 import { withProgress } from "../render/progress.ts";
 import { forEachBox } from "../boxes/for-each-box.ts";
 
@@ -27,12 +28,24 @@ const verbs: Readonly<Record<string, Verb>> = {
   resume: { doing: "Resuming", done: "resumed", call: (client, box) => client.resumeBox(box) },
 };
 
+/** `start claude` means a box that does not exist yet. */
+const meantAgent =
+  ({ command, loadCatalogue }: CommandContext, name: string) =>
+  async (error: unknown): Promise<never> => {
+    const isStart = command.name === "start" && isAgentBoxError(error, "box.not_found");
+    if (!isStart || !Object.hasOwn((await loadCatalogue()).agents, name)) throw error;
+    throw new AgentBoxError("box.not_found", `There is no box named "${name}", but an agent.`, {
+      hint: `agentbox start ${name} → agentbox run ${name}`,
+      facts: { box: name, suggestion: `run ${name}` },
+    });
+  };
+
 export const run: RunCommand = async (context) => {
   const verb = verbs[context.command.name]!;
   const client = await context.connect();
   return forEachBox(context, (name) =>
     withProgress(context.screen, `${verb.doing} ${name}`, async () => {
-      const { box } = await verb.call(client, name, context.args);
+      const { box } = await verb.call(client, name, context.args).catch(meantAgent(context, name));
       return { data: box, text: `${verb.done} ${name}` };
     }),
   );

@@ -19,7 +19,7 @@ export const run: RunCommand = async (context) => {
 };
 
 async function show(context: CommandContext, words: readonly string[]): Promise<number> {
-  const { box } = getNamedBox(context, words);
+  const { box } = getNamedBox(context, words, 0, "policy show BOX");
   showPolicy(context, await (await context.connect()).getPolicy(box));
   return 0;
 }
@@ -40,7 +40,7 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
 
 async function learn(context: CommandContext, words: readonly string[]): Promise<number> {
   const { screen } = context;
-  const { box } = getNamedBox(context, words);
+  const { box } = getNamedBox(context, words, 0, "policy learn BOX");
   const { toml } = await (await context.connect()).learnPolicy(box);
   if (screen.isJson) screen.printJson({ toml });
   // SECURITY: the names in it are the box's choice, and it is shown before it is pasted.
@@ -49,7 +49,7 @@ async function learn(context: CommandContext, words: readonly string[]): Promise
 }
 
 async function apply(context: CommandContext, words: readonly string[]): Promise<number> {
-  const { box } = getNamedBox(context, words);
+  const { box } = getNamedBox(context, words, 0, "policy apply BOX");
   showPolicy(context, await applyPolicy(context, await context.connect(), box));
   return 0;
 }

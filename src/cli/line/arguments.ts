@@ -62,8 +62,6 @@ const badValue = (flag: string, text: string, wanted: string) =>
     hint: `Give --${flag} ${wanted}.`,
   });
 
-const usageHint = (command: CommandSpec) => `Usage: agentbox ${command.usage}`;
-
 export function parseArguments(command: CommandSpec, argv: readonly string[]): Arguments {
   const flags = { ...command.flags, ...commonFlags };
   const { tokens } = parseArgs({
@@ -146,15 +144,36 @@ function unknownFlag(command: CommandSpec, rawName: string, known: readonly stri
 
 function checkPositionals(command: CommandSpec, parsed: Arguments): void {
   const [fewest, most] = command.takes;
-  const given = parsed.positionals.length + (command.takesRest ? 0 : (parsed.rest?.length ?? 0));
-  if (given < fewest) {
-    throw new AgentBoxError("input.invalid", `"agentbox ${command.name}" needs more arguments.`, {
-      hint: usageHint(command),
-    });
-  }
-  if (given > most) {
-    throw new AgentBoxError("input.invalid", `"agentbox ${command.name}" takes fewer arguments.`, {
-      hint: usageHint(command),
-    });
-  }
+  const words = [...parsed.positionals, ...(command.takesRest ? [] : (parsed.rest ?? []))];
+  if (words.length < fewest) throw missingWord(command.usage, words.length);
+  if (words.length > most) throw surplusWord(command, words[most]!);
 }
+
+/** What is asked for when a word of the usage line is missing. */
+const questions: Readonly<Record<string, string>> = {
+  SOURCE: "Copy what?",
+  DESTINATION: "Copy to where?",
+  TEXT: "What should the agent be told?",
+  TASK: "Which task?",
+  KEY: "Which setting?",
+  URL: "Which address?",
+};
+
+/** "Which box? agentbox exec BOX -- COMMAND": asks for the word of the usage line that comes after those that were given. */
+export function missingWord(usage: string, given: number): AgentBoxError {
+  const line = usage.split(/, | \| /)[0]!.replaceAll(/ \[[^\]]*\]/g, "");
+  const [name = "", ...words] = line.split(" ");
+  const wanted = words.filter((word) => /^[A-Z]/.test(word))[given]?.replace(/[^A-Z].*$/, "") ?? "word";
+  const question = questions[wanted] ?? `Which ${wanted.toLowerCase()}?`;
+  return new AgentBoxError("input.invalid", `${question} agentbox ${line}`, {
+    hint: `See agentbox ${name} --help.`,
+  });
+}
+
+export const surplusWord = (
+  { name, usage }: Pick<CommandSpec, "name" | "usage">,
+  word: string,
+): AgentBoxError =>
+  new AgentBoxError("input.invalid", `"agentbox ${name}" does not take "${word}".`, {
+    hint: `Usage: agentbox ${usage}`,
+  });
