@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type FilePatch, parsePatch } from "../web/src/review/patch.ts";
+import { type FilePatch, parsePatch } from "../web/src/review/diff/patch.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "ab-patch-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -69,15 +69,15 @@ const tree = root.addChildren([
   ),
   page(
     "/review",
-    lazyRouteComponent(() => import("../review/queue.tsx"), "QueuePage"),
+    lazyRouteComponent(() => import("../review/queue/page.tsx"), "QueuePage"),
   ),
   page(
     "/races",
-    lazyRouteComponent(() => import("../review/races.tsx"), "RacesPage"),
+    lazyRouteComponent(() => import("../review/queue/races.tsx"), "RacesPage"),
   ),
   page(
     "/race/$name",
-    lazyRouteComponent(() => import("../review/races.tsx"), "RacePage"),
+    lazyRouteComponent(() => import("../review/queue/races.tsx"), "RacePage"),
   ),
   page(
     "/terminals",

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Checkpoint } from "../../../src/contract/review/checkpoint.ts";
 import { client } from "../api/client.ts";
 import { Select } from "../parts/field.tsx";
-import type { PatchRange } from "./use-patches.ts";
+import type { PatchRange } from "./diff/use-patches.ts";
 
 const nameOf = ({ number, name, reason, atMs }: Checkpoint) =>
   `${name ?? `#${number}`} · ${reason} · ${new Date(atMs).toLocaleTimeString()}`;

@@ -6,13 +6,13 @@ import { useMay, useMayOn } from "../api/me.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
-import { Checks } from "./checks.tsx";
-import { DiffPane } from "./diff-pane.tsx";
-import { LandingBar } from "./landing.tsx";
+import { Checks } from "./landing/checks.tsx";
+import { DiffPane } from "./diff/diff-pane.tsx";
+import { LandingBar } from "./landing/landing-bar.tsx";
 import { RangePicker } from "./range-picker.tsx";
 import { SessionFacts } from "./session-summary.tsx";
 import { type Look, useLook } from "./use-look.ts";
-import type { PatchRange } from "./use-patches.ts";
+import type { PatchRange } from "./diff/use-patches.ts";
 
 export interface ReviewPanelProps {
   box: string;

@@ -4,7 +4,7 @@ import { Count, Money } from "../parts/amount.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { formatSpan } from "../parts/format.ts";
 import { Visible } from "../parts/visible.tsx";
-import { Lines } from "./diff-rows.tsx";
+import { Lines } from "./diff/diff-rows.tsx";
 
 /** What happened besides the diff: time, money, hosts, secrets. */
 export function SessionFacts({ review }: { review: Review }) {

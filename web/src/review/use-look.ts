@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { Review } from "../../../src/contract/review/review.ts";
 import { useReviewOf } from "../api/me.ts";
 import { useLiveEvents } from "../api/live.ts";
-import type { PatchRange } from "./use-patches.ts";
+import type { PatchRange } from "./diff/use-patches.ts";
 
 export interface Look {
   readonly review: Review | undefined;

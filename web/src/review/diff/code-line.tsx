@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
-import type { Token } from "../code/colours.ts";
-import { visiblePieces } from "../parts/visible-text.ts";
+import type { Token } from "../../code/colours.ts";
+import { visiblePieces } from "../../parts/visible-text.ts";
 import type { Span } from "./words.ts";
 
 interface CodeLineProps {

@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { Button } from "../parts/button.tsx";
-import { client } from "../api/client.ts";
-import { useMay, useMayOn } from "../api/me.ts";
-import { ConfirmButton } from "../parts/dialog.tsx";
-import { useToast } from "../parts/toast.tsx";
-import { useAction } from "../parts/use-action.ts";
+import { Button } from "../../parts/button.tsx";
+import { client } from "../../api/client.ts";
+import { useMay, useMayOn } from "../../api/me.ts";
+import { ConfirmButton } from "../../parts/dialog.tsx";
+import { useToast } from "../../parts/toast.tsx";
+import { useAction } from "../../parts/use-action.ts";
 import { MergeDialog, type LandingProps } from "./merge-dialog.tsx";
 import { PushDialog } from "./push-dialog.tsx";
 import { useQuery } from "@tanstack/react-query";

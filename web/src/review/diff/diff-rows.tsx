@@ -1,20 +1,20 @@
 /** How each kind of row looks. */
 import { memo } from "react";
-import type { Change } from "../../../src/contract/review/change.ts";
-import { useHighlighter } from "../code/use-highlighter.ts";
-import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
-import { Checkbox } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { ErrorNote } from "../parts/note.tsx";
-import { Visible } from "../parts/visible.tsx";
+import type { Change } from "../../../../src/contract/review/change.ts";
+import { useHighlighter } from "../../code/use-highlighter.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Checkbox } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { ErrorNote } from "../../parts/note.tsx";
+import { Visible } from "../../parts/visible.tsx";
 import { CodeLine } from "./code-line.tsx";
-import { CommentForm, CommentNote } from "./comments.tsx";
+import { CommentForm, CommentNote } from "../comments/comments.tsx";
 import type { DiffActions } from "./diff-view.tsx";
 import type { Hunk, PatchLine } from "./patch.ts";
 import type { LineRow, PairRow, Row } from "./rows.ts";
 import { changedSpans } from "./words.ts";
-import type { Highlighter, Token } from "../code/colours.ts";
+import type { Highlighter, Token } from "../../code/colours.ts";
 
 /** Colours of the lines of a hunk: each side is read as a whole, because a comment may begin lines before. */
 const longestText = 200_000;

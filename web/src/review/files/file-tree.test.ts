@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Change } from "../../../src/contract/review/change.ts";
+import type { Change } from "../../../../src/contract/review/change.ts";
 import { filesInOrder, treeLines } from "./file-tree.ts";
 
 const change = (path: string): Change => ({

@@ -1,26 +1,27 @@
 import { type ReactNode, useMemo, useState } from "react";
-import type { Danger, DangerKind } from "../../../src/contract/review/danger.ts";
-import type { Review } from "../../../src/contract/review/review.ts";
-import { useKeys } from "../app/keys.ts";
-import { Button } from "../parts/button.tsx";
-import { DangerLane } from "./danger-lane.tsx";
+import type { Danger, DangerKind } from "../../../../src/contract/review/danger.ts";
+import type { Review } from "../../../../src/contract/review/review.ts";
+import { useLooks } from "../use-looks.ts";
+import { useKeys } from "../../app/keys.ts";
+import { Button } from "../../parts/button.tsx";
+import { DangerLane } from "../dangers/danger-lane.tsx";
 import { type DiffActions, DiffView } from "./diff-view.tsx";
-import { FileList } from "./file-list.tsx";
-import { filesInOrder, flatLines, treeLines } from "./file-tree.ts";
+import { FileList } from "../files/file-list.tsx";
+import { filesInOrder, flatLines, treeLines } from "../files/file-tree.ts";
 import { rowsOf } from "./rows.ts";
 import { useLayout } from "./use-layout.ts";
 import { type PatchRange, usePatches } from "./use-patches.ts";
 import { useReading } from "./use-reading.ts";
-import { useViewed } from "./viewed.ts";
-import { SearchInput, Switch } from "../parts/field.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Kbd } from "../parts/note.tsx";
+import { useViewed } from "../files/viewed.ts";
+import { SearchInput, Switch } from "../../parts/field.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Kbd } from "../../parts/note.tsx";
 import { useQuery } from "@tanstack/react-query";
-import { omitUndefined } from "../../../src/base/omit-undefined.ts";
-import type { ReviewComment } from "../../../src/contract/review/comment.ts";
-import { client } from "../api/client.ts";
-import { useAction } from "../parts/use-action.ts";
-import type { NewComment } from "./comments.tsx";
+import { omitUndefined } from "../../../../src/base/omit-undefined.ts";
+import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
+import { client } from "../../api/client.ts";
+import { useAction } from "../../parts/use-action.ts";
+import type { NewComment } from "../comments/comments.tsx";
 
 const noComments: readonly ReviewComment[] = [];
 
@@ -149,7 +150,8 @@ export function DiffPane({
   const comments = useComments(box, () => reading.setForm(undefined));
   const [filter, setFilter] = useState("");
   const [closed, setClosed] = useState(none);
-  const [accepted, setAccepted] = useState<ReadonlySet<DangerKind>>(new Set());
+  const looks = useLooks(dangers);
+  const accepted = looks.kinds;
   const [danger, setDanger] = useState<Danger>();
   const [isMergeOpen, setMergeOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -243,9 +245,7 @@ export function DiffPane({
         current={danger}
         canAccept={range.against === undefined}
         onGo={goToDanger}
-        onAccept={(kind, isAccepted) =>
-          setAccepted(new Set(isAccepted ? [...accepted, kind] : [...accepted].filter((one) => one !== kind)))
-        }
+        onAccept={looks.setLooked}
       />
       {children}
       <div className="parts-row review-bar">

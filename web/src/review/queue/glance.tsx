@@ -1,6 +1,6 @@
-import type { Review } from "../../../src/contract/review/review.ts";
-import { Badge } from "../parts/badge.tsx";
-import { Lines } from "./diff-rows.tsx";
+import type { Review } from "../../../../src/contract/review/review.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Lines } from "../diff/diff-rows.tsx";
 
 /** Size, dangers and checks of a box's work, in one line. */
 export function GlanceFacts({ review }: { review: Review }) {

@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
-import { client } from "../api/client.ts";
-import { boxesQuery } from "../api/queries.ts";
-import { useKeys } from "../app/keys.ts";
-import { StateBadge, boxWord } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
-import { useAction } from "../parts/use-action.ts";
-import { Visible } from "../parts/visible.tsx";
+import type { BoxSummary } from "../../../../src/contract/api/schemas.ts";
+import { client } from "../../api/client.ts";
+import { boxesQuery } from "../../api/queries.ts";
+import { useKeys } from "../../app/keys.ts";
+import { StateBadge, boxWord } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../../parts/note.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { Visible } from "../../parts/visible.tsx";
 import { GlanceFacts } from "./glance.tsx";
-import { ReviewPanel } from "./review-panel.tsx";
-import { SendBack } from "./send-back.tsx";
+import { ReviewPanel } from "../review-panel.tsx";
+import { SendBack } from "../comments/send-back.tsx";
 import { useGlances } from "./use-glances.ts";
 
 /** A box whose agent is at rest; one that works on would change under the reader's eyes. */

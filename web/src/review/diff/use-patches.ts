@@ -1,7 +1,7 @@
 /** Patches of files, fetched one by one when they come into sight, with a bound on each. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { Change } from "../../../src/contract/review/change.ts";
-import { client } from "../api/client.ts";
+import type { Change } from "../../../../src/contract/review/change.ts";
+import { client } from "../../api/client.ts";
 import { parsePatch } from "./patch.ts";
 import type { PatchState } from "./rows.ts";
 

@@ -1,17 +1,17 @@
 import { useState } from "react";
-import { isAgentBoxError } from "../../../src/base/errors.ts";
-import type { MergeConflict, MergeMode, MergeRecord } from "../../../src/contract/review/merge.ts";
-import type { Review } from "../../../src/contract/review/review.ts";
-import type { DangerKind } from "../../../src/contract/review/danger.ts";
-import { client } from "../api/client.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Checkbox, Field, Select, TextArea } from "../parts/field.tsx";
-import { ErrorNote, Note } from "../parts/note.tsx";
-import { useAction } from "../parts/use-action.ts";
-import { Visible } from "../parts/visible.tsx";
+import { isAgentBoxError } from "../../../../src/base/errors.ts";
+import type { MergeConflict, MergeMode, MergeRecord } from "../../../../src/contract/review/merge.ts";
+import type { Review } from "../../../../src/contract/review/review.ts";
+import type { DangerKind } from "../../../../src/contract/review/danger.ts";
+import { client } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Checkbox, Field, Select, TextArea } from "../../parts/field.tsx";
+import { ErrorNote, Note } from "../../parts/note.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { Visible } from "../../parts/visible.tsx";
 import { missingChecks } from "./checks.tsx";
-import { CommitDangersList } from "./commit-dangers.tsx";
+import { CommitDangersList } from "../dangers/commit-dangers.tsx";
 
 export interface LandingProps {
   review: Review;

@@ -1,8 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useCallback, useEffect, useRef } from "react";
-import type { Change } from "../../../src/contract/review/change.ts";
-import type { ReviewComment } from "../../../src/contract/review/comment.ts";
-import type { NewComment } from "./comments.tsx";
+import type { Change } from "../../../../src/contract/review/change.ts";
+import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
+import type { NewComment } from "../comments/comments.tsx";
 import { DiffRow } from "./diff-rows.tsx";
 import { type Row, newLineOf } from "./rows.ts";
 

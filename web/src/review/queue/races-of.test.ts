@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
+import type { BoxSummary } from "../../../../src/contract/api/schemas.ts";
 import { racesOf } from "./races-of.ts";
 
 const box = (name: string, agent: string, createdAtMs = 1): BoxSummary => ({

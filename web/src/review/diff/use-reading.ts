@@ -1,7 +1,7 @@
 /** Where a person is in a diff: the file, the line, what is folded, and what they are writing. */
 import { useCallback, useState } from "react";
-import { omitUndefined } from "../../../src/base/omit-undefined.ts";
-import type { Change } from "../../../src/contract/review/change.ts";
+import { omitUndefined } from "../../../../src/base/omit-undefined.ts";
+import type { Change } from "../../../../src/contract/review/change.ts";
 import type { Target } from "./diff-view.tsx";
 import { type Row, newLineOf } from "./rows.ts";
 

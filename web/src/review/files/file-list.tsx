@@ -1,9 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import type { Change } from "../../../src/contract/review/change.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Visible } from "../parts/visible.tsx";
-import { Lines } from "./diff-rows.tsx";
+import type { Change } from "../../../../src/contract/review/change.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import { Lines } from "../diff/diff-rows.tsx";
 import type { TreeLine } from "./file-tree.ts";
 
 interface FileListProps {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { omitUndefined } from "../../../src/base/omit-undefined.ts";
-import type { Change } from "../../../src/contract/review/change.ts";
-import type { ReviewComment } from "../../../src/contract/review/comment.ts";
+import { omitUndefined } from "../../../../src/base/omit-undefined.ts";
+import type { Change } from "../../../../src/contract/review/change.ts";
+import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
 import { parsePatch } from "./patch.ts";
 import { type PatchState, type Row, notesOf, pairsOf, rowsOf } from "./rows.ts";
 

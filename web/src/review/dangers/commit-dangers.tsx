@@ -1,6 +1,6 @@
-import type { CommitDangers } from "../../../src/contract/review/history.ts";
-import { Checkbox } from "../parts/field.tsx";
-import { Visible } from "../parts/visible.tsx";
+import type { CommitDangers } from "../../../../src/contract/review/history.ts";
+import { Checkbox } from "../../parts/field.tsx";
+import { Visible } from "../../parts/visible.tsx";
 import { dangerWords } from "./danger-words.ts";
 
 /** What single commits bring that the diff of the whole does not show; it lands where they stay single. */

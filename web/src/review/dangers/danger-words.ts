@@ -1,4 +1,4 @@
-import type { Danger, DangerKind } from "../../../src/contract/review/danger.ts";
+import type { Danger, DangerKind } from "../../../../src/contract/review/danger.ts";
 
 /** What a person calls each kind. */
 export const dangerWords = {

@@ -1,6 +1,6 @@
 /** Which files a person has looked at, by content: one that changes again is not looked at any more. */
 import { useCallback, useState } from "react";
-import type { Change } from "../../../src/contract/review/change.ts";
+import type { Change } from "../../../../src/contract/review/change.ts";
 
 const place = "agentbox-viewed";
 const maxBoxes = 20;

@@ -1,6 +1,6 @@
 /** Everything between the top and the bottom of the diff as one list of rows, of which only those on the screen are drawn. */
-import type { Change } from "../../../src/contract/review/change.ts";
-import type { ReviewComment } from "../../../src/contract/review/comment.ts";
+import type { Change } from "../../../../src/contract/review/change.ts";
+import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
 import type { FilePatch, Hunk, PatchLine } from "./patch.ts";
 
 export type PatchState =

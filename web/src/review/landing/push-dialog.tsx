@@ -1,13 +1,13 @@
 import { useState } from "react";
-import type { PushRecord } from "../../../src/contract/review/push.ts";
-import { client } from "../api/client.ts";
-import { Button } from "../parts/button.tsx";
-import { ConfirmLink } from "../parts/confirm-link.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Checkbox, Field, TextArea, TextInput } from "../parts/field.tsx";
-import { ErrorNote, Note } from "../parts/note.tsx";
-import { useAction } from "../parts/use-action.ts";
-import { Visible } from "../parts/visible.tsx";
+import type { PushRecord } from "../../../../src/contract/review/push.ts";
+import { client } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { ConfirmLink } from "../../parts/confirm-link.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Checkbox, Field, TextArea, TextInput } from "../../parts/field.tsx";
+import { ErrorNote, Note } from "../../parts/note.tsx";
+import { useAction } from "../../parts/use-action.ts";
+import { Visible } from "../../parts/visible.tsx";
 import { missingChecks } from "./checks.tsx";
 import { Conflicts, type LandingProps, isOutdatedError } from "./merge-dialog.tsx";
 

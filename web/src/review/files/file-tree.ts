@@ -1,5 +1,5 @@
 /** The list of changed files as lines on the screen: flat, or as a tree whose folders can be closed. */
-import type { Change } from "../../../src/contract/review/change.ts";
+import type { Change } from "../../../../src/contract/review/change.ts";
 
 export type TreeLine =
   | { readonly type: "folder"; readonly path: string; readonly name: string; readonly depth: number }

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { client } from "../api/client.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Field, TextArea } from "../parts/field.tsx";
-import { useAction } from "../parts/use-action.ts";
+import { client } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field, TextArea } from "../../parts/field.tsx";
+import { useAction } from "../../parts/use-action.ts";
 
 /** The work is not good enough yet: the agent gets told, and goes on. */
 export function SendBack({ box, onClose, onSent }: { box: string; onClose: () => void; onSent: () => void }) {

@@ -1,9 +1,9 @@
 /** A short look at each of several boxes, a few at a time: each may cost the daemon a checkpoint. */
 import { useQueries, useQueryClient } from "@tanstack/react-query";
-import type { EventType } from "../../../src/contract/events.ts";
-import type { Review } from "../../../src/contract/review/review.ts";
-import { useReviewOf } from "../api/me.ts";
-import { useLiveEvents } from "../api/live.ts";
+import type { EventType } from "../../../../src/contract/events.ts";
+import type { Review } from "../../../../src/contract/review/review.ts";
+import { useReviewOf } from "../../api/me.ts";
+import { useLiveEvents } from "../../api/live.ts";
 
 export interface Glance {
   readonly box: string;

@@ -1,22 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
-import type { Review } from "../../../src/contract/review/review.ts";
-import { client } from "../api/client.ts";
-import { useMay } from "../api/me.ts";
-import { boxesQuery } from "../api/queries.ts";
-import { Ago, Count, Money } from "../parts/amount.tsx";
-import { Badge, StateBadge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
-import { ConfirmButton } from "../parts/dialog.tsx";
-import { Field, Select } from "../parts/field.tsx";
-import { formatSpan } from "../parts/format.ts";
-import { Empty, ErrorNote, PageHeader, Skeleton } from "../parts/note.tsx";
-import { useAction } from "../parts/use-action.ts";
+import type { BoxSummary } from "../../../../src/contract/api/schemas.ts";
+import type { Review } from "../../../../src/contract/review/review.ts";
+import { client } from "../../api/client.ts";
+import { useMay } from "../../api/me.ts";
+import { boxesQuery } from "../../api/queries.ts";
+import { Ago, Count, Money } from "../../parts/amount.tsx";
+import { Badge, StateBadge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { ConfirmButton } from "../../parts/dialog.tsx";
+import { Field, Select } from "../../parts/field.tsx";
+import { formatSpan } from "../../parts/format.ts";
+import { Empty, ErrorNote, PageHeader, Skeleton } from "../../parts/note.tsx";
+import { useAction } from "../../parts/use-action.ts";
 import { GlanceFacts } from "./glance.tsx";
 import { racesOf } from "./races-of.ts";
-import { ReviewPanel } from "./review-panel.tsx";
+import { ReviewPanel } from "../review-panel.tsx";
 import { useGlances } from "./use-glances.ts";
 
 /** The same task for several agents: all races whose boxes are still there. */

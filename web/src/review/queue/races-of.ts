@@ -1,5 +1,5 @@
 /** Which boxes run the same race: `agentbox race` calls them STEM-HEAT-AGENT, with a number when one agent runs twice. */
-import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
+import type { BoxSummary } from "../../../../src/contract/api/schemas.ts";
 
 export interface Race {
   /** Such as race-1. */

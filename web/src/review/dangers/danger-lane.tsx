@@ -1,9 +1,9 @@
 import { useState } from "react";
-import type { Danger, DangerKind } from "../../../src/contract/review/danger.ts";
-import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
-import { Checkbox } from "../parts/field.tsx";
-import { Visible } from "../parts/visible.tsx";
+import type { Danger, DangerKind } from "../../../../src/contract/review/danger.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Checkbox } from "../../parts/field.tsx";
+import { Visible } from "../../parts/visible.tsx";
 import { byKind, dangerWords } from "./danger-words.ts";
 
 interface DangerLaneProps {

@@ -1,8 +1,8 @@
-import type { CheckResult } from "../../../src/contract/review/check.ts";
-import type { Review } from "../../../src/contract/review/review.ts";
-import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
-import { formatSpan } from "../parts/format.ts";
+import type { CheckResult } from "../../../../src/contract/review/check.ts";
+import type { Review } from "../../../../src/contract/review/review.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { formatSpan } from "../../parts/format.ts";
 
 export const missingChecks = ({ requiredChecks, checks }: Review): string[] =>
   requiredChecks.filter((name) => checks.find((check) => check.name === name)?.status !== "passed");

@@ -1,10 +1,10 @@
 import { useState } from "react";
-import type { ReviewComment } from "../../../src/contract/review/comment.ts";
-import { Ago } from "../parts/amount.tsx";
-import { Badge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
-import { Field, TextArea } from "../parts/field.tsx";
-import { Visible } from "../parts/visible.tsx";
+import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
+import { Ago } from "../../parts/amount.tsx";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Field, TextArea } from "../../parts/field.tsx";
+import { Visible } from "../../parts/visible.tsx";
 
 const maxText = 8_192;
 
