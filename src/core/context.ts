@@ -78,14 +78,14 @@ export interface HostFacts {
   /** Resolves links; undefined when there is nothing at the path. */
   realPath(path: string): Promise<string | undefined>;
   /**
-   * A small file of a project, by its name in the directory; undefined when there is none. Links are not followed, and
-   * what another user decides about is refused with `file.foreign`.
+   * A small file of a project, by its name in the directory; undefined when it does not exist. Links are not followed,
+   * and a file that another user can change is refused with `file.foreign`.
    */
   readProjectFile(projectDir: string, name: string): Promise<string | undefined>;
   /** Throws `file.foreign` where another user decides what is in a file or directory. */
   requireOwn(path: string): Promise<void>;
   readUserConfig(): Promise<ConfigFile | undefined>;
-  /** What the owner of the machine sets for everybody on it. */
+  /** The owner's settings for all users of the machine. */
   readHostPolicy(): Promise<ConfigFile | undefined>;
 }
 
@@ -135,7 +135,7 @@ export interface CorePorts {
   readonly host: HostFacts;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Reports what went wrong where nobody waits for an answer. */
+  /** Reports a failure in work that no caller waits for. */
   readonly report: (facts: Record<string, unknown>, message: string) => void;
 }
 
@@ -154,7 +154,7 @@ export interface LiveBox {
   readonly logRate: Share;
 }
 
-/** What follows when a box says something over its link; `link-reactions.ts` has the answers. */
+/** The reactions to a box's messages over its link; see `link-reactions.ts`. */
 export interface LinkReactions {
   health(box: Box, health: Health): void;
   lost(box: Box): void;
@@ -170,7 +170,7 @@ const agentEventsPerMinute = 400;
 /** Enough to keep a few cores busy, and few enough that each comes up while it is waited for. */
 const bootsAtATime = 8;
 
-/** SECURITY: also the answer about a box that somebody may not see, so that names cannot be found out. */
+/** SECURITY: also the answer about a box that the caller may not see, so that names cannot be found out. */
 export const noSuchBox = (name: string): AgentBoxError =>
   new AgentBoxError("box.not_found", `There is no box named "${name.slice(0, 80)}".`, {
     hint: "List the boxes: agentbox ls",
@@ -218,7 +218,7 @@ export class Core {
     throw noSuchBox(name);
   }
 
-  /** The only way to change state: records and events together, then whoever follows the log is told. */
+  /** The only way to change state: records and events together, then the followers of the log are told. */
   async commit(change: StoreChange): Promise<void> {
     const events = await this.ports.store.commit(change);
     for (const event of events) for (const listener of this.#listeners) listener(event);
@@ -255,14 +255,14 @@ export class Core {
     return this.admits(event, { budget: this.#boxBudget });
   }
 
-  /** What an agent says about its work; bounded like everything else that a box can repeat. */
+  /** An agent's reports about its work; bounded like everything else that a box can repeat. */
   noteFromAgent(box: Box, said: AgentEvent): void {
     const event = this.event("agent.event", box, { ...said });
     if (this.admits(event, { budget: this.#agentBudget }))
       this.background("noting an agent's event", this.commit({ events: [event] }));
   }
 
-  /** What is not noted is counted, and the count is noted. */
+  /** Reports that are not kept are counted, and the count is kept. */
   admits(
     event: NewEvent,
     { budget, share, count }: { budget: EventBudget; share?: EventShare; count?: number },
@@ -286,7 +286,7 @@ export class Core {
     );
   }
 
-  /** Runs what nobody waits for; a failure is reported, never lost and never fatal. */
+  /** Runs work that no caller waits for; a failure is reported, never lost and never fatal. */
   background(what: string, task: Promise<unknown>): void {
     task.catch((error: unknown) => this.ports.report({ error: String(error) }, `${what} failed`));
   }

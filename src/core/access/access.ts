@@ -23,7 +23,7 @@ const confirmedForMs = 7 * dayMs;
 /** SECURITY: the records are written anew with each sign-in, so they may not grow without end. */
 const maxSessions = 500;
 const maxLinks = 64;
-/** For each reason. SECURITY: anybody on the machine can cause refusals, and the log only grows. */
+/** For each reason. SECURITY: every user of the machine can cause refusals, and the log only grows. */
 const refusalsPerMinute = 10;
 /** Far above what a page with a stale key sends, and far below what would load the machine. */
 const failuresPerMinute = 60;
@@ -105,7 +105,10 @@ export class Access {
     return { code, expiresAtMs };
   }
 
-  /** Fails with access.link_used; a code is gone with the first try, whoever made it. `isForeign`: another user's program. */
+  /**
+   * Fails with access.link_used; a code is used up by the first try, also a failed one. `isForeign`: another user's
+   * program.
+   */
   async claim(
     code: string,
     { isForeign = false, ...facts }: { readonly agent?: string | undefined; readonly isForeign?: boolean },
@@ -137,7 +140,7 @@ export class Access {
     return this.openSession({ kind: "guest", share: share.id }, { ...facts, how: "share" });
   }
 
-  /** A session for somebody who has proved who they are. `lifeMs` only shortens it. */
+  /** A session for a caller whose identity is proven. `lifeMs` only shortens it. */
   async openSession(
     holder: Holder,
     { agent, how, lifeMs = sessionLifeMs, sid }: SessionFacts,
@@ -182,7 +185,7 @@ export class Access {
     return ended.length;
   }
 
-  /** Both halves, or nobody. SECURITY: found by digest, so that no comparison tells how much of a value was right. */
+  /** Both halves must match. SECURITY: found by digest, so that no comparison tells how much of a value was right. */
   identifySession({ cookies, key }: SessionCredentials): Caller {
     const keyDigest = digestOf(key);
     for (const cookie of cookies.slice(0, 8)) {
@@ -208,7 +211,7 @@ export class Access {
     return { principal: { kind: "token", id, name, scopes, of }, credential: { kind: "token", id } };
   }
 
-  /** Whether what somebody came in with still lets them in. */
+  /** Whether the caller's credential still holds. */
   isAlive({ principal, credential }: Caller): boolean {
     const { sessions, tokens } = this.records.state;
     if (credential.kind === "socket") return true;
@@ -223,7 +226,7 @@ export class Access {
     return now !== undefined && JSON.stringify(now) === JSON.stringify(before);
   }
 
-  /** Writes down that somebody was refused; bounded, and never with what they tried. */
+  /** Records a refusal; bounded, and never with the credential that was tried. */
   refused(reason: string, facts: Readonly<Record<string, string | undefined>> = {}): void {
     // Each reason has its own share, so that a flood of one hides no other; parameters are those of a closed table.
     const { route, parameter } = facts;
@@ -248,8 +251,8 @@ export class Access {
   }
 
   /**
-   * SECURITY: tries are slowed by an answer that says so, and nobody who has a real credential is ever locked out: on
-   * loopback everybody has the same address, so a lock would be a switch for whoever is on the machine.
+   * SECURITY: tries are slowed by an answer that says so, and a caller with a real credential is never locked out: on
+   * loopback all callers have the same address, so any user of the machine could use a lock against the others.
    */
   #failed(error: AgentBoxError): AgentBoxError {
     if (this.#failures.take("all")) {
@@ -267,13 +270,15 @@ export class Access {
       return this.#isConfirmed(holder.person) ? this.findPerson(holder.person) : undefined;
     const share = this.records.state.shares.find(({ id }) => id === holder.share);
     if (!share || share.person !== undefined || !this.#isCurrent(share)) return undefined;
-    // SECURITY: a link that somebody sent to themselves must not outlive their place in the team.
+    // SECURITY: a link that a member sent to themselves must not outlive their place in the team.
     if (share.by !== undefined && !this.#isConfirmed(share.by)) return undefined;
     const { id, box, incarnation, may } = share;
     return { kind: "guest", share: id, box, incarnation, may };
   }
 
-  /** SECURITY: a token must not outlive its person's place in the team for long, even if nobody can ask about them. */
+  /**
+   * SECURITY: a token must not outlive its person's place in the team for long, even if the provider cannot be asked.
+   */
   #isConfirmed(id: string): boolean {
     const person = this.records.state.people.find((one) => one.id === id);
     const confirmedAtMs = person?.confirmedAtMs ?? person?.signedInAtMs ?? 0;

@@ -1,6 +1,6 @@
 /**
- * How far somebody's word goes, beyond the routes they may use. What a token says is a request and never an order; what
- * names files and programs of the host is for the owner at the daemon's own socket.
+ * How far a caller's values count, beyond the routes they may use. A token's values are a request and never an order;
+ * files and programs of the host are named by the owner, at the daemon's own socket.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { isOfHost } from "../../contract/access/principal.ts";

@@ -1,7 +1,7 @@
 import type { Principal } from "../../contract/access/principal.ts";
 import { type Scope, scopes } from "../../contract/access/scope-names.ts";
 
-/** What somebody proved to be with; everything they have open ends when it does. */
+/** The credential of a caller; all that they have open ends when it does. */
 export type Credential =
   | { readonly kind: "socket" }
   | { readonly kind: "session"; readonly id: string }
@@ -12,7 +12,7 @@ export interface Caller {
   readonly credential: Credential;
 }
 
-/** Whoever can open the daemon's own socket is its owner; the file system has seen to that. */
+/** A caller that can open the daemon's own socket is its owner; the file system has seen to that. */
 export const socketOwner: Caller = { principal: { kind: "owner" }, credential: { kind: "socket" } };
 
 export function scopesOf(principal: Principal): readonly Scope[] {
@@ -27,7 +27,7 @@ export function nameOf(principal: Principal): string {
   return principal.kind === "guest" ? `guest of ${principal.box}` : principal.name;
 }
 
-/** Which person, token or share it is; none of these ids lets anybody in. */
+/** Which person, token or share it is; none of these ids is a credential. */
 export function idOf(principal: Principal): string | undefined {
   if (principal.kind === "guest") return principal.share;
   return principal.kind === "owner" ? undefined : principal.id;

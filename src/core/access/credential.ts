@@ -1,7 +1,7 @@
 /** Credentials: long, drawn by chance, and only ever kept as digests. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** 256 bits: nobody guesses one, however often they may try. */
+/** 256 bits: no number of tries finds one. */
 export const freshCredential = (prefix = ""): string => prefix + randomBytes(32).toString("base64url");
 
 export const freshId = (): string => randomBytes(8).toString("hex");

@@ -91,7 +91,7 @@ describe("what a route is worth to a thief", () => {
   const of = (principal: Principal, ...roles: BoxRole[]) =>
     harmsOf((access) => roles.some((role) => decideReach(principal, access, role).allow)).sort();
 
-  // What docs/sign-in.md says of guests and members has to be read again when this changes.
+  // If this changes, read the part of docs/sign-in.md about guests and members again.
   it("of a guest is to see, and to use the box where that was shared", () => {
     expect(of(looker, "look")).toEqual(["see"]);
     expect(of(guest, "work")).toEqual(["destroy", "see", "use"]);

@@ -2,7 +2,7 @@ import { type BoxRole, includesRole, isOfHost, type Principal } from "../../cont
 import type { RouteAccess } from "../../contract/api/route.ts";
 import { scopesOf } from "./caller.ts";
 
-/** `unseen`: the box is somebody else's, and must look as if it did not exist. */
+/** `unseen`: the box belongs to another person, and must look as if it did not exist. */
 export type ReachDecision =
   | { readonly allow: true }
   | { readonly allow: false; readonly reason: "scope" | "role" | "host" | "guest" | "unseen" };
@@ -13,14 +13,14 @@ const no = (reason: Exclude<ReachDecision, { allow: true }>["reason"]): ReachDec
 });
 const yes: ReachDecision = { allow: true };
 
-/** Whether somebody may use a route. `role` is theirs on the route's box; without a box it does not matter. */
+/** Whether a caller may use a route. `role` is theirs on the route's box; without a box it does not matter. */
 export function decideReach(
   principal: Principal,
   { scope, reach }: RouteAccess,
   role: BoxRole | undefined,
 ): ReachDecision {
   const isBoxed = reach === "look" || reach === "work" || reach === "own";
-  // Before the scope: whether a box exists is told to nobody who does not see it.
+  // Before the scope: a caller who does not see a box must not learn that it exists.
   if (isBoxed && role === undefined && !isOfHost(principal)) return no("unseen");
   if (scope !== "none" && !scopesOf(principal).includes(scope)) return no("scope");
   if (reach === "anyone" || reach === "sight") return yes;

@@ -1,4 +1,7 @@
-/** What callers have open, so that it ends with the credential it was opened with: nobody watches on after a revocation. */
+/**
+ * The open connections of callers. Each ends with the credential it was opened with: after a revocation, watching ends
+ * too.
+ */
 import type { Clock } from "../../base/clock.ts";
 import type { Caller } from "./caller.ts";
 
@@ -30,7 +33,7 @@ export class HeldConnections {
     return () => this.#open.delete(one);
   }
 
-  /** After every change of the records: whatever has lost its credential ends now. */
+  /** After every change of the records: connections whose credential is gone end now. */
   sweep(): void {
     for (const one of this.#open) {
       if (this.#isAlive(one.caller) && one.mayStill()) continue;

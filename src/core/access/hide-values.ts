@@ -4,7 +4,10 @@ type Values = Readonly<Record<string, string>>;
 const namesOf = (values: Values): Record<string, string> =>
   Object.fromEntries(Object.keys(values).map((name) => [name, ""]));
 
-/** A box for somebody who may only look. SECURITY: passwords are given as variables; only who works in the box has those. */
+/**
+ * A box for a viewer who may only look. SECURITY: passwords are given as variables; only people who work in the box
+ * have those.
+ */
 export function hideValues(box: Box): Box {
   const { spec, main } = box;
   return {

@@ -1,4 +1,4 @@
-/** Shares: one box, for one person of the team or for whoever opens a one-time link. */
+/** Shares: one box, for one person of the team or for the first to open a one-time link. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { ShareRole } from "../../contract/access/principal.ts";
@@ -11,7 +11,7 @@ import { holderOf, notFound, tokenOf } from "./keep-tokens.ts";
 import type { Visibility } from "./visibility.ts";
 
 const maxSharesOfBox = 64;
-/** A link that nobody opens should not lie in a chat for ever. */
+/** An unused link should not lie in a chat for ever. */
 const linkLifeMs = 7 * 86_400_000;
 
 export interface ShareWish {
@@ -109,7 +109,7 @@ export async function removeShare(
   await core.note("box.unshared", box, { share: id });
 }
 
-/** What was shared is gone, and so is everybody who came in for it. */
+/** The share is gone, and so are the sessions of all who came in by it. */
 export async function forgetShares(core: Using<"access">, { name, incarnation }: Box): Promise<void> {
   const isOfBox = (share: ShareRecord): boolean => share.box === name && share.incarnation === incarnation;
   const ids = new Set(core.access.records.state.shares.filter(isOfBox).map(({ id }) => id));

@@ -25,7 +25,7 @@ export function holderOf({ principal }: Caller): Holder {
 
 const isSameHolder = (one: Holder, other: Holder): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whoever is of the host sees and ends those of everybody. */
+/** A caller of the host sees and ends everyone's tokens. */
 const isTheirs = (access: Visibility, { holder }: { readonly holder: Holder }): boolean =>
   isOfHost(access.principal) || isSameHolder(holder, holderOf(access));
 
@@ -78,7 +78,7 @@ export async function createToken(
   return { token: infoOf(core, token), value };
 }
 
-/** The record of the token that somebody came in with. */
+/** The record of the token that a caller came in with. */
 export const tokenOf = (core: Using<"access">, { credential }: Caller): TokenRecord | undefined =>
   core.access.records.state.tokens.find(({ id }) => credential.kind === "token" && id === credential.id);
 
@@ -92,7 +92,7 @@ export async function removeToken(
   const token = tokens.find((one) => one.id === id);
   if (!token || !isTheirs(access, token)) throw notFound("token", "agentbox token ls");
   const ended = new Set([id]);
-  // What made another stands before it in the records.
+  // A token that made another stands before it in the records.
   for (const one of tokens) if (one.madeWith !== undefined && ended.has(one.madeWith)) ended.add(one.id);
   const isOfEnded = (one: { readonly madeWith?: string | undefined }): boolean =>
     one.madeWith !== undefined && ended.has(one.madeWith);

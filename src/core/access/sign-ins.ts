@@ -38,7 +38,7 @@ export async function signOut(core: Using<"access">, { credential }: Visibility)
     await core.access.endSessions(({ id }) => id === credential.id, "signed out");
 }
 
-/** What a page shows about the one who looks at it. */
+/** The page's view of its own user. */
 export function describeCaller(core: Using<"access">, access: Visibility): Me {
   const { principal, credential, scopes } = access;
   const isAdmin = access.isOfHost;
@@ -52,7 +52,7 @@ export function describeCaller(core: Using<"access">, access: Visibility): Me {
     kind: principal.kind,
     name: nameOf(principal),
     isAdmin,
-    // The vault and the host are in nobody else's reach, whatever scopes they have.
+    // Only the owner reaches the vault and the host, whatever scopes another caller has.
     scopes: scopes.filter(
       (scope) => isAdmin || (scope !== "host" && scope !== "secrets" && !wordScopes.includes(scope)),
     ),

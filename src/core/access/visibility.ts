@@ -1,4 +1,6 @@
-/** What one caller sees. Every list and every lookup by name goes through here for whoever is not of the host. */
+/**
+ * A caller's view of the boxes. Every list and every lookup by name goes through here, except for callers of the host.
+ */
 import {
   type BoxRole,
   boxRoles,
@@ -22,7 +24,7 @@ export interface Visibility extends Caller {
   /** Sees everything: its owner and admins. */
   readonly isOfHost: boolean;
   readonly scopes: readonly Scope[];
-  /** Whether what they type is an order; of everybody else it is a request, as a manifest is. */
+  /** Whether the caller's values are an order; for all others they are a request, as a manifest is. */
   readonly mayOrder: boolean;
   /** On the box that has the name now. */
   roleOn(box: string): Promise<BoxRole | undefined>;

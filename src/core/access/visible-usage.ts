@@ -24,7 +24,7 @@ const add = (one: UsageTotals, other: UsageTotals): UsageTotals => ({
   estimated: one.estimated + other.estimated,
 });
 
-/** Cost of everything for whoever is of the host; of the boxes they see for everybody else. */
+/** Cost of everything for a caller of the host; for all others, of the boxes they see. */
 export async function visibleUsage(
   core: Using<"budgets" | "store">,
   access: Visibility,

@@ -1,4 +1,4 @@
-/** What is known about an agent at work; state and verdict are decided from this alone. */
+/** The facts about an agent at work; state and verdict are decided from these alone. */
 import type { AgentEvent } from "../../contract/agent-events.ts";
 import type { ModelOutcome } from "../../ports/model-gateway.ts";
 
@@ -49,7 +49,7 @@ export const newFacts = (mode: AgentFacts["mode"], nowMs: number): AgentFacts =>
   endedBy: undefined,
 });
 
-/** The model has been asked again, so whatever the agent waited for is over. */
+/** The model has been asked again, so the agent no longer waits. */
 export function requestStarted(facts: AgentFacts, nowMs: number): void {
   facts.inFlight += 1;
   facts.activeMs = nowMs;

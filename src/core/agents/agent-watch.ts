@@ -19,7 +19,7 @@ import { noteConversation, noteState } from "./note-state.ts";
 interface Watched {
   readonly box: Box;
   readonly facts: AgentFacts;
-  /** On the monotonic clock: a wall clock that is set makes nobody late. */
+  /** On the monotonic clock: setting the wall clock ends no wait early. */
   readonly deadlineMs: number | undefined;
   /** As it was noted last. */
   state: AgentState;
@@ -84,7 +84,7 @@ export class AgentWatch {
     if (watched.facts.failingSinceMs !== undefined) watched.facts.failingSinceMs = this.#nowMs;
   }
 
-  /** What is known at its end; it is watched no longer. */
+  /** The facts at its end; it is watched no longer. */
   end(name: string): AgentFacts | undefined {
     const watched = this.#watched.get(name);
     this.#watched.delete(name);
@@ -166,7 +166,7 @@ export class AgentWatch {
     return due.map(({ box }) => box);
   }
 
-  /** What a daemon before this one has seen: an agent found at work may need no further answer. */
+  /** Seen by an earlier daemon: an agent found at work may need no further answer. */
   async #recall({ name, incarnation, run }: Box, facts: AgentFacts): Promise<void> {
     const { usage } = await this.#core.ports.store.sumModel({ box: name, incarnation, run: run?.turns });
     if (usage.output > 0) facts.answers = Math.max(1, facts.answers);

@@ -6,7 +6,7 @@ export const stuckAfterMs = { answer: 6 * 60_000, tool: 30 * 60_000, silence: 3 
 /** Requests that failed in a row until the agent is no longer getting anywhere. */
 const failuresUntilStuck = 5;
 
-/** What an agent is doing: from its traffic, its own reports and its process, never from what its screen shows. */
+/** The state of an agent: from its traffic, its own reports and its process, never from its screen. */
 export function decideState(facts: AgentFacts, nowMs: number): AgentState {
   const silentMs = nowMs - facts.activeMs;
   if (facts.isAsking) return "waiting";
@@ -17,7 +17,7 @@ export function decideState(facts: AgentFacts, nowMs: number): AgentState {
   return silentMs > stuckAfterMs.silence ? "stuck" : "working";
 }
 
-/** A person can be waited for; an agent on its own cannot wait for anybody. */
+/** Only an agent with a person at its terminal can be waiting; one on its own has no one to wait for. */
 function decideAttended(facts: AgentFacts, silentMs: number): AgentState {
   const hasStopped = facts.lastStop === "end" || facts.lastStop === "length";
   if (facts.turnDone !== undefined || (hasStopped && !facts.hasReported) || facts.failures > 0)
@@ -28,7 +28,7 @@ function decideAttended(facts: AgentFacts, silentMs: number): AgentState {
 
 const giveUpAfter = { failures: 8, failingMs: 3 * 60_000 } as const;
 
-/** Agents that never give up by themselves are ended: nobody is there to see them fail. */
+/** Agents that never give up by themselves are ended: no person is there to see them fail. */
 export function isHopeless(facts: AgentFacts, nowMs: number): boolean {
   if (facts.mode === "interactive" || facts.failingSinceMs === undefined || facts.wasOutOfBudget)
     return false;

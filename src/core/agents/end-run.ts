@@ -27,8 +27,8 @@ export function endRun(
 }
 
 /**
- * The box ends with its agent still at its task: stopped, out of time, dead. Whoever waits for the task is told, and does
- * not wait for ever. At a terminal there is no task, and the conversation is only interrupted.
+ * The box ends with its agent still at its task: stopped, out of time, dead. The callers that wait for the task are
+ * told, and do not wait for ever. At a terminal there is no task, and the conversation is only interrupted.
  */
 export function stopRun(
   core: Using<"agentWatch" | "clock" | "event">,

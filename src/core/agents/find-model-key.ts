@@ -58,7 +58,7 @@ async function chooseKey(
 ): Promise<KeySource> {
   const { keySecret, keyVariable } = provider;
   if (keySecret !== undefined) return { kind: "secret", secret: keySecret };
-  // SECURITY: only to the vendor itself. Elsewhere a key goes by its name, which somebody has written down.
+  // SECURITY: only to the vendor itself. Elsewhere a key must be named in the configuration.
   const isVendor = isVendorItself(provider);
   const login = isVendor ? await findLogin(core, subject, provider) : undefined;
   if (login?.isGranted === true) return { kind: "secret", secret: login.secret };
@@ -89,7 +89,7 @@ function howToGiveKey(
   return `Set ${keyVariable} where the daemon is started${kept}${login}.`;
 }
 
-/** Refuses with `model.no_key` when the key of a provider is known to be missing. Nothing is read or recorded. */
+/** Refuses with `model.no_key` when the key of a provider is known to be missing. No value is read or recorded. */
 export async function requireModelKey(core: KeyCore, provider: ModelProvider, asking: Asking): Promise<void> {
   const source = await chooseKey(core, provider, asking);
   if (source.kind === "missing") throw source.refusal;

@@ -13,8 +13,8 @@ export class ModelKeys {
   }
 
   /**
-   * Takes what was typed where the command was run, which may differ from the daemon's own environment. SECURITY: only
-   * variables that the box's providers name; the caller has checked that somebody agreed to these.
+   * Takes the variables of the shell in which the command was run, which may differ from the daemon's own environment.
+   * SECURITY: only variables that the box's providers name; the caller has checked that a person agreed to these.
    */
   remember(model: ModelSpec | undefined, variables: Readonly<Record<string, string>>): void {
     for (const { keyVariable } of model?.providers ?? []) {

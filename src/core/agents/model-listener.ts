@@ -1,4 +1,4 @@
-/** What the model gateway asks and tells: budgets decide, the watch learns, the log keeps what was refused. */
+/** The core's side of the model gateway: budgets decide, the watch learns, the log keeps refusals. */
 import { printable } from "../../base/printable.ts";
 import type { ModelListener } from "../../ports/model-gateway.ts";
 import type { Using } from "../using.ts";

@@ -10,7 +10,7 @@ export function noteState(
   state: AgentState,
 ): Promise<void> {
   return changeRun(core, { name, incarnation }, (run, phase) => {
-    // What comes after the end is late news; but a box that was started again has an agent again, and no verdict yet.
+    // News after the end is late; but a box that was started again has an agent again, and no verdict yet.
     if (run.state === state || (run.state === "done" && phase !== "running")) return undefined;
     const { verdict: _verdict, why: _why, ...rest } = run;
     return {

@@ -42,7 +42,7 @@ export async function planRun(
   };
 }
 
-/** What an entry starts without a task: for a command box, what was typed. */
+/** The program of an entry without a task: for a command box, the given command. */
 export const launchCommand = (entry: AgentEntry, spec: BoxSpec, mode: "interactive" | "headless"): Launch =>
   entry.launch({ mode, newConversation: "", ...commonRequest({ spec }, entry, "") });
 
@@ -103,7 +103,7 @@ async function hasAskedModel(core: Using<"store">, box: Box, entry: AgentEntry):
   return requests > 0;
 }
 
-/** What of the tool store a box sees; empty for what is part of every box. */
+/** The box's part of the tool store; empty for agents that are part of every box. */
 export interface AgentTool {
   /** Absolute path of the agent's program in the box. */
   readonly program: string;

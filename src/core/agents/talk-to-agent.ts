@@ -31,7 +31,7 @@ export function resumeRun(
   });
 }
 
-/** The size somebody's terminal has now; planned anew at the start. */
+/** The current size of the viewer's terminal; planned anew at the start. */
 const terminalOf = ({ main }: Box, { cols, rows }: ResumeRun): Pick<Box, "main"> | Record<string, never> =>
   main === undefined ? {} : { main: { ...main, cols, rows } };
 
@@ -108,7 +108,7 @@ export async function endSession(core: Using<PauseParts>, { name, incarnation }:
   });
 }
 
-/** A frozen agent hears nothing, and whoever waits for its end would wait for ever. */
+/** A frozen agent hears nothing, and waiting for its end would take for ever. */
 async function thaw(core: Using<PauseParts>, name: string, incarnation: string): Promise<void> {
   const box = await core.ports.store.findBox(name);
   if (box?.incarnation === incarnation && box.state.phase === "paused") await resumeBox(core, name);

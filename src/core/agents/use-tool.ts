@@ -3,7 +3,7 @@ import type { UsableTool } from "../../ports/tool-store.ts";
 import { getAgent } from "./get-agent.ts";
 import type { Using } from "../using.ts";
 
-/** An installed agent, verified. That one was refused is for the log as well as for whoever asked. */
+/** An installed agent, verified. A refusal goes to the log as well as to the caller. */
 export async function useTool(
   core: Using<"agentProblems" | "agents" | "note" | "toolStore">,
   agent: string,

@@ -75,6 +75,6 @@ it("promises the programs of services and of MCP servers that run in the box", (
 it("promises nothing of what the box makes itself", () => {
   const own = ["./run.sh", "bin/run", "/workspace/run", "/home/agent/.local/bin/run", "/tmp/run"];
   expect(paths(spec({ services: own.map((path, at) => service(`s${at}`, path)) }))).toEqual(ours);
-  // A way out of the workspace is none.
+  // A target outside the workspace is not promised.
   expect(paths(spec({ mcp: [server("sly", "/workspace/../usr/bin/absent")] }))).toHaveLength(ours.length + 1);
 });

@@ -4,8 +4,8 @@ import { type Box, boxPaths } from "../../contract/box.ts";
 import type { Artifact } from "../../contract/link/messages.ts";
 
 /**
- * What must be in a box before anything of the agent's runs: what we bring, and every program that its manifest
- * names. What lies in the workspace or the home is the box's own work and promised by nobody.
+ * The artifacts that must be in a box before the agent's programs run: our own, and every program that its manifest
+ * names. Files in the workspace or the home are the box's own work and not promised.
  */
 export function promisedArtifacts({ spec }: Pick<Box, "spec">, agentProgram: string): Artifact[] {
   const { agent, workspace, services, mcp } = spec;
@@ -39,6 +39,6 @@ function programOf(what: string, path: string, env: Readonly<Record<string, stri
   return [{ what, path, kind: "program", ...omitUndefined({ searchPath }) }];
 }
 
-/** Below a directory that only the box writes to, also after somebody's `..`. */
+/** Below a directory that only the box writes to, also behind a `..`. */
 const isOwnDirectory = (path: string): boolean =>
   [boxPaths.workspace, boxPaths.home, "/tmp", "/var/tmp"].some((own) => path.startsWith(`${own}/`));

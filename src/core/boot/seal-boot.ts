@@ -1,4 +1,4 @@
-/** What must hold before a box counts as up: everything promised is there, and every required service runs. */
+/** The conditions of a box that is up: everything promised is there, and every required service runs. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";

@@ -65,7 +65,7 @@ export function startBox(core: Using<StartParts | "getBox">, name: string): Prom
   });
 }
 
-/** How far a start has come, for whoever must know what a failed one may have left in the box's files. */
+/** How far a start has come, for callers that must know what a failed one may have left in the box's files. */
 export interface StartProgress {
   /** Something of the box's own may have run: a service, or what the box was made for. */
   hasRun: boolean;
@@ -177,7 +177,7 @@ export async function adopt(core: Using<AdoptParts>, box: Box, isPaused: boolean
   await becomeRunning(core, box, link, "box.adopted");
 }
 
-/** What the runtime is asked to make. */
+/** The box as the runtime is asked to make it. */
 export function runtimeBox(core: Using<"gate" | "storage">, box: Box, tools: BoxTools): RuntimeBox {
   const dirs = core.ports.storage.dirs(box.name);
   const { workspace } = box.spec;
@@ -269,7 +269,7 @@ async function openLink(
   return link;
 }
 
-/** What boxd needs so that ssh works in a box with keys to use, as on a machine that has them. */
+/** The settings that boxd needs so that ssh works in a box with keys to use, as on a machine that has them. */
 async function sshAgentOf({ ports }: Using<"sshKeys">, { spec }: Box): Promise<BoxdConfig["sshAgent"]> {
   const bindings = spec.secrets.filter(({ use }) => use.kind === "ssh");
   if (bindings.length === 0) return undefined;
@@ -325,7 +325,7 @@ async function becomeRunning(
   if (!isSealed) await giveHeld(core, box, link);
   if (progress && box.spec.services.length > 0) progress.hasRun = true;
   if (box.spec.services.length > 0) await servicesSettled(core, box, link);
-  // What was carried in is the person's own work, and not what is done from now on.
+  // Files that were carried in are the person's own work, and not the box's later one.
   const isFirst = box.startedAtMs === undefined;
   const { carry, url } = box.spec.workspace;
   if (isFirst && url !== undefined) await cloneInside(box, link, url);
@@ -371,7 +371,7 @@ function listenToMain(core: Using<OutputParts>, box: Box): void {
   if (box.run && core.ports.agents[box.spec.agent.name]?.readHooks) recordOutput(core, box, "hooks");
 }
 
-/** SECURITY: a start that failed half-way leaves no process behind that nobody watches. */
+/** SECURITY: a start that failed half-way leaves no unwatched process behind. */
 async function abandon(core: Using<HaltParts>, box: Box, error: unknown): Promise<void> {
   await closeLink(core, box.name);
   try {

@@ -38,7 +38,7 @@ export function checkedUsage(usage: TokenUsage): TokenUsage {
   };
 }
 
-/** What a record counts for: its usage, or what was expected where there is none. */
+/** The amount that a record counts for: its usage, or the estimate where usage is unknown. */
 export function amountOf(record: Pick<NewModelRecord, "usage" | "estimate" | "costMicroUsd">): Amount {
   const { input, output } = record.usage ?? { ...noUsage, ...record.estimate };
   return { tokens: input + output, microUsd: record.costMicroUsd ?? 0 };

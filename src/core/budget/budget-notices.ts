@@ -1,6 +1,6 @@
 /**
- * What people are told about budgets: once that four fifths of a limit are used, once that it was too little. "Once" is
- * for a limit of this size in this period, also across restarts of the daemon: what was said is in the event log.
+ * Notices about budgets: once that four fifths of a limit are used, once that it was too little. "Once" is for a limit
+ * of this size in this period, also across restarts of the daemon: earlier notices are in the event log.
  */
 import type { Box } from "../../contract/box.ts";
 import type { EventType } from "../../contract/events.ts";
@@ -29,7 +29,7 @@ export class BudgetNotices {
     this.#core = core;
   }
 
-  /** Reads once what earlier daemons have said; before that nothing is said. */
+  /** Reads once the notices of earlier daemons; before that none is sent. */
   ready(): Promise<void> {
     this.#recall ??= this.#readLog().catch((error: unknown) => {
       this.#recall = undefined;

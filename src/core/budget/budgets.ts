@@ -25,7 +25,7 @@ import { UsageJournal } from "./usage-journal.ts";
 import { printable } from "../../base/printable.ts";
 import type { BudgetScope } from "../../contract/model/budget.ts";
 
-/** What an agent shows when it may not go on: one sentence, with the numbers and the way out. */
+/** The message that an agent shows when it may not go on: one sentence, with the numbers and the way out. */
 const scopeNames: Readonly<Record<BudgetScope, string>> = {
   run: "this run",
   box: "this box",
@@ -78,7 +78,7 @@ export class Budgets {
   readonly #admitted = new Map<string, Admitted>();
   readonly #settledListeners: ((record: NewModelRecord) => void)[] = [];
   #ownPrices: Prices = {};
-  /** Counts changes of limits; a refusal by limits that have changed meanwhile is none. */
+  /** Counts changes of limits; a refusal by limits that have changed meanwhile is void. */
   #limitsVersion = 0;
 
   /** `onExhausted` is called at once with each refusal; the box is to be paused. */
@@ -93,7 +93,7 @@ export class Budgets {
     this.#notices = new BudgetNotices(core);
   }
 
-  /** Hands over what was used so far, written or not, while nothing is being added. */
+  /** Hands over the usage so far, written or not, while none is being added. */
   sum(query: ModelQuery, use: (total: Amount) => void): Promise<void> {
     return this.#journal.sum(query, use);
   }
@@ -292,7 +292,7 @@ function recordOf(admitted: Admitted, request: ModelRequest, outcome: ModelOutco
 const holdsMoney = (limits: readonly HeldLimit[]): boolean =>
   limits.some(({ limit }) => limit.microUsd !== undefined);
 
-/** What the answer is charged by. Where money is counted, a tier that nobody knows is the dearest there was. */
+/** The terms by which the answer is charged. Where money is counted, an unknown tier costs as much as the dearest. */
 function settledPrice(
   { listed, terms, limits }: Admitted,
   answered: ModelOutcome["terms"],
@@ -303,7 +303,7 @@ function settledPrice(
   return holdsMoney(limits) ? multiplied(price, dearestFactor) : undefined;
 }
 
-/** Undefined when it is not known; where nothing was used, nothing is known to be the cost. */
+/** Undefined when it is not known; without any usage the cost is unknown, too. */
 function costFor(
   usage: TokenUsage | undefined,
   { input, output }: Admitted["estimate"],

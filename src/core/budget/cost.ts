@@ -11,7 +11,7 @@ const scaled = (price: number): bigint => BigInt(Math.round(price * scale));
 const tokens = (count: number): bigint => BigInt(Math.max(0, Math.trunc(count)));
 const roundedUp = (cost: bigint): number => Number((cost + bigScale - 1n) / bigScale);
 
-/** What a request with so much input is charged by: long prompts make all of it dearer. */
+/** The prices for this much input: long prompts make all of it dearer. */
 function charged(input: number, price: ModelPrice): ModelPrice {
   const { long } = price;
   if (long === undefined || input <= long.above) return price;
@@ -24,7 +24,7 @@ function charged(input: number, price: ModelPrice): ModelPrice {
   };
 }
 
-/** What an answer cost. */
+/** The cost of an answer. */
 export function costOf(usage: TokenUsage, listed: ModelPrice): number {
   const price = charged(usage.input, listed);
   const cached = Math.min(usage.cached, usage.input);
@@ -37,7 +37,9 @@ export function costOf(usage: TokenUsage, listed: ModelPrice): number {
   );
 }
 
-/** What a request may cost at most: nobody knows before how much of its input is cached, so all of it is dearest. */
+/**
+ * The most a request may cost: it is not known before how much of its input is cached, so all of it counts as dearest.
+ */
 export function mostItCosts(input: number, output: number, listed: ModelPrice): number {
   const price = charged(input, listed);
   return roundedUp(inputAtMost(input, price) + tokens(output) * scaled(price.output));

@@ -7,7 +7,7 @@ import type { HeldLimit } from "./limits-of.ts";
 /** Less output is no answer; vendors refuse to be asked for less. */
 const leastOutput = 16;
 
-/** What a request may use at most. */
+/** The most a request may use. */
 export interface Want {
   readonly input: number;
   readonly output: number;
@@ -38,8 +38,8 @@ export type ReservationDecision =
   | { readonly outcome: "exhausted"; readonly obstacle: Obstacle };
 
 /**
- * What was used never becomes less, so a request that does not fit beside it is refused at once. One that only does
- * not fit beside what others have reserved waits for them. When nobody is left to wait for, it gets less output.
+ * Usage never becomes less, so a request that does not fit beside it is refused at once. One that only does not fit
+ * beside the reservations of others waits for them. When none of them is left, it gets less output.
  */
 export function decideReservation(
   want: Want,

@@ -25,7 +25,7 @@ const limitOnAll = (limit: Pick<BudgetLimit, "tokens" | "microUsd">): HeldLimit 
 const want = (input: number, output: number) => ({ input, output, price: undefined });
 const used = (tokens: number) => ({ tokens, microUsd: 0 });
 
-/** What has come of a promise by now, after everything that could run has run. */
+/** The state of a promise, after everything that could run has run. */
 async function soFar(promise: Promise<Reservation>): Promise<string> {
   let state = "waiting";
   promise.then(

@@ -17,7 +17,7 @@ import {
 import type { HeldLimit } from "./limits-of.ts";
 import { covers, type Meter, type Origin } from "./meter.ts";
 
-/** Hands over what has been used so far, at a moment when nothing is between being settled and being counted. */
+/** Hands over the usage so far, at a moment when no request is between being settled and being counted. */
 export type LoadTotal = (query: ModelQuery, use: (used: Amount) => void) => Promise<void>;
 
 export type Reservation =
@@ -43,7 +43,7 @@ export class BudgetLedger {
   readonly #meters = new Map<string, MeterTotals & { readonly query: ModelQuery }>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #open = new Map<string, OpenReservation>();
-  /** In the order they came; who is further back does not overtake at a meter that somebody waits for. */
+  /** In the order they came; a later one does not overtake at a meter that another one waits for. */
   #waiting: Waiter[] = [];
   #tickets = 0;
 

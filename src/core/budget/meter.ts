@@ -1,4 +1,4 @@
-/** What counts against a limit: a set of requests, and the name its totals go by. */
+/** The scope of a limit: a set of requests, and the name its totals go by. */
 import type { Box } from "../../contract/box.ts";
 import type { BudgetLimit, BudgetScope } from "../../contract/model/budget.ts";
 import type { NewModelRecord } from "../../contract/model/usage.ts";

@@ -8,7 +8,7 @@ export function takePrices(core: Using<"budgets">, layers: readonly ManifestLaye
   core.budgets.setPrices(own?.values.model?.prices ?? {});
 }
 
-/** For boxes that went on without us, before anybody makes another. */
+/** For boxes that kept running without the daemon, before another is made. */
 export async function readOwnPrices(
   core: Using<"agents" | "budgets" | "host" | "presets" | "runtimes">,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { pauseBox } from "../box/pause-box.ts";
 /** Long enough for the refusal to reach the agent, so that it can show it; too short for it to give up. */
 const graceMs = 250;
 
-/** Freezes a box whose budget is used up. Nothing it was doing is lost: it goes on when somebody raises the budget. */
+/** Freezes a box whose budget is used up. Its work is not lost: it goes on when a person raises the budget. */
 export function pauseForBudget(core: Using<PauseParts>, { name, incarnation }: Box): void {
   core.ports.clock.after(graceMs, () => {
     core.background(

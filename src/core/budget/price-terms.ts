@@ -1,6 +1,6 @@
 /**
- * What a request asks for beyond the standard price, such as `speed=fast`. Pure. SECURITY: a dearer tier must never be
- * counted as the standard one, or a box spends a multiple of its budget.
+ * The terms that a request asks for beyond the standard price, such as `speed=fast`. Pure. SECURITY: a dearer tier must
+ * never be counted as the standard one, or a box spends a multiple of its budget.
  */
 import type { ModelPrice } from "../../contract/model/price.ts";
 
@@ -53,7 +53,9 @@ export function settledTerms(
   return [...kept, ...said.filter((term) => !standard.has(term))];
 }
 
-/** How vendors call what has the listed price. What an account has agreed with its vendor is not ours to count. */
+/**
+ * Vendors' names for tiers at the listed price. Prices that an account has agreed with its vendor are not counted here.
+ */
 const standard: ReadonlySet<string> = new Set([
   "service_tier=default",
   "service_tier=standard",

@@ -27,7 +27,7 @@ async function openWith(limit: BudgetLimit) {
     },
     () => undefined,
   );
-  /** What a request costs whose answer had a thousand tokens each way. */
+  /** The cost of a request whose answer had a thousand tokens each way. */
   const spend = async (
     asked: readonly string[],
     answered?: Readonly<Record<string, string>>,

@@ -7,8 +7,8 @@ import type { PauseParts, Using } from "../using.ts";
 import { resumeBox } from "../box/pause-box.ts";
 
 /**
- * Adds to limits of a box, and lets it (and what is below it) go on when a budget had paused it. This is the one change that a specification
- * knows after the box was made. What others share (a day, a tree) is raised for this box only.
+ * Adds to limits of a box, and lets it (and the boxes below it) go on when a budget had paused it. This is the one
+ * change of a specification after the box was made. Shared limits (a day, a tree) are raised for this box only.
  */
 export async function raiseBudget(
   core: Using<PauseParts | "budgets">,

@@ -1,7 +1,7 @@
 /**
  * The way of settled requests into the store, one write at a time and at once: with a store that commits where it is
- * called, a record is on the disk when `add` returns, so a killed daemon forgets nothing that was settled. What comes
- * while a write is under way goes together in the next one.
+ * called, a record is on the disk when `add` returns, so a killed daemon forgets no settled request. Records that come
+ * during a write go together in the next one.
  */
 import type { NewModelRecord } from "../../contract/model/usage.ts";
 import type { ModelQuery, Store } from "../../ports/store.ts";
@@ -31,8 +31,8 @@ export class UsageJournal {
   }
 
   /**
-   * Hands over the sum of all that was added so far, written or not. `use` is called while nothing is being written,
-   * so that no record is counted twice or missed.
+   * Hands over the sum of all records so far, written or not. `use` is called while no write is in progress, so that no
+   * record is counted twice or missed.
    */
   sum(query: ModelQuery, use: (total: Amount) => void): Promise<void> {
     return new Promise((resolve, reject) => {

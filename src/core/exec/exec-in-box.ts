@@ -23,7 +23,7 @@ export interface CommandEnd {
 /** An errand of a few lines; more than this is not for people. */
 const keptCharacters = 64 * 1024;
 
-/** Runs a command in a box for the host, to its end. What it prints comes from the box, and is bounded. */
+/** Runs a command in a box for the host, to its end. The output comes from the box, and is bounded. */
 export async function execInBox(link: BoxLink, command: BoxCommand): Promise<CommandEnd> {
   const { argv, env = {}, timeoutMs, input, onStdout } = command;
   const stream = await link.open({ kind: "exec", argv, env, timeoutMs });

@@ -8,7 +8,7 @@ import { openStream } from "./run-in-box.ts";
 /** SECURITY: what boxd promises, held here as well. */
 const maxPorts = 512;
 
-/** What listens in a box, in the box's own words; the service is the one that the manifest gives this port to. */
+/** The listeners in a box, as the box reports them; the service is the one that the manifest gives this port to. */
 export async function listPorts(core: Using<"getBox" | "live">, name: string): Promise<BoxPort[]> {
   const { box, stream } = await openStream(core, name, { kind: "ports.list" });
   const found = new Map<number, BoxPort>();

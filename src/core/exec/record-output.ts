@@ -6,12 +6,12 @@ import type { LiveBox } from "../context.ts";
 import type { OutputParts, Using } from "../using.ts";
 import { pauseAfter, Recording } from "./recording.ts";
 
-/** What the host has started itself and not only heard of. SECURITY: a box can make up names without end. */
+/** Programs that the host has started itself, and not only heard of. SECURITY: a box can make up names without end. */
 export const isSource = (live: LiveBox, session: string): boolean => live.sources.has(session);
 
 /**
- * Keeps what a session or service prints on the host, from where recording last ended. The box holds the newest
- * part while nobody listens, so a restart of the daemon loses nothing that fits in there.
+ * Keeps the output of a session or service on the host, from where recording last ended. The box holds the newest part
+ * while it is not read, so a restart of the daemon loses nothing that fits in there.
  */
 export function recordOutput(core: Using<OutputParts>, box: Box, source: string): void {
   const live = core.live.get(box.name);

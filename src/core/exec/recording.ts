@@ -22,7 +22,7 @@ export function pauseAfter(rate: Share, bytes: number): number {
 
 interface RecordingEvents {
   write(offset: number, chunk: Uint8Array): Promise<void>;
-  /** What must pass after a piece of this size. */
+  /** The time that must pass after a piece of this size. */
   pause(bytes: number): Promise<void>;
   failed(error: unknown): void;
 }
@@ -64,7 +64,7 @@ export class Recording {
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when all of it is written; nothing is waited for any more but the disk. */
+  /** Resolves when all of it is written; only the disk is waited for. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#writing;

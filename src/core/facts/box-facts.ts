@@ -1,4 +1,6 @@
-/** What the list of boxes shows besides their records, kept so that showing a thousand of them reads nothing. */
+/**
+ * The facts that the list of boxes shows besides their records, kept so that showing a thousand of them reads no file.
+ */
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { BoxEvent } from "../../contract/events.ts";

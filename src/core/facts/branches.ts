@@ -51,7 +51,7 @@ export class Branches {
       known.isStale = true;
   }
 
-  /** What is known now; what is not, or may have changed, is read for the next time. */
+  /** The facts known now; those that are missing or may have changed are read for the next time. */
   find(box: Box): string | undefined {
     const { incarnation } = box;
     const nowMs = this.#core.ports.clock.monotonicMs();

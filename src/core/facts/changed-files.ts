@@ -21,7 +21,7 @@ export class ChangedFiles {
   readonly #store: () => Pick<Store, "listReview">;
   readonly #boxes = new Map<string, Changes>();
   #loading: Promise<void> | undefined;
-  /** What happens while the store is being read is looked at afterwards. */
+  /** Events during the reading of the store are handled afterwards. */
   #missed: BoxEvent[] | undefined;
 
   constructor(store: () => Pick<Store, "listReview">) {
@@ -37,7 +37,7 @@ export class ChangedFiles {
     return this.#loading;
   }
 
-  /** Undefined when nothing is known. */
+  /** Undefined when it is not known. */
   find({ incarnation }: Pick<Box, "incarnation">): number | undefined {
     const changes = this.#boxes.get(incarnation);
     if (!changes) return undefined;

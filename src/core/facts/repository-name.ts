@@ -1,6 +1,6 @@
 import type { Box } from "../../contract/box.ts";
 
-/** What people call the repository a box works on: the last part of its address or directory. */
+/** The common name of a box's repository: the last part of its address or directory. */
 export function repositoryName({ spec, projectDir }: Pick<Box, "spec" | "projectDir">): string | undefined {
   const { url, source } = spec.workspace;
   const place = url ?? source ?? projectDir;

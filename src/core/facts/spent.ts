@@ -7,7 +7,7 @@ import type { NewModelRecord } from "../../contract/model/usage.ts";
 import type { ModelQuery } from "../../ports/store.ts";
 import { type Amount, amountOf, plus } from "../budget/amount.ts";
 
-/** What was used until now, handed over while nothing is being added. */
+/** The usage until now, handed over while none is being added. */
 export type SumUsage = (query: ModelQuery, use: (total: Amount) => void) => Promise<void>;
 
 export class Spent {

@@ -8,7 +8,7 @@ import { writeFile } from "./write-file.ts";
 
 type Said = StreamOutput | string;
 
-/** A box that says exactly this, whatever it is asked; `asked` has what that was. */
+/** A box that gives exactly this answer to every request; `asked` has the request. */
 function coreOf(said: readonly Said[], error?: Error) {
   const asked: (StreamOp | StreamInput | string)[] = [];
   const events: { type: string; data: unknown }[] = [];

@@ -8,7 +8,7 @@ import { openStream } from "../exec/run-in-box.ts";
 import { streamEnd } from "./stream-end.ts";
 import { workspacePath } from "./workspace-path.ts";
 
-/** SECURITY: what boxd promises, held here as well, because the box can be somebody else by now. */
+/** SECURITY: boxd promises the same; checked here as well, because the box's boxd may have been replaced. */
 const maxEntries = 5_000;
 
 export interface Directory {
@@ -17,7 +17,7 @@ export interface Directory {
   readonly total: number;
 }
 
-/** What one directory of the workspace holds. The box looks; the host opens nothing that a box controls. */
+/** The content of one directory of the workspace. The box looks; the host opens no path that a box controls. */
 export async function listFiles(
   core: Using<"getBox" | "live" | "noteFromBox">,
   name: string,
@@ -96,7 +96,7 @@ async function openPath(
   return openStream(core, name, make(below));
 }
 
-/** An attempt to leave the workspace is written down, whoever made it: a person, or a box that had planted a link. */
+/** An attempt to leave the workspace is recorded, whether a person or a link in the box made it. */
 export async function noteRefusal<T>(
   core: Using<"noteFromBox">,
   box: Box,

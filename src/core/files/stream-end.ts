@@ -6,10 +6,10 @@ import type { LinkStream } from "../../ports/link.ts";
 
 type End = Extract<StreamOutput, { type: "end" }>;
 
-/** What the supervisor of a box said before it knew a code for it. */
+/** The words of a box's supervisor about a failure that had no code yet. */
 const unknownStream = "There is no stream of kind ";
 
-/** SECURITY: the box chooses the words, never the meaning; control characters could rewrite somebody's screen. */
+/** SECURITY: the box chooses the words, never the meaning; control characters could rewrite a person's screen. */
 export function failureOf({ code, message }: { code: string; message: string }): AgentBoxError {
   if (code === "box.too_old" || message.startsWith(unknownStream)) {
     return new AgentBoxError("box.too_old", "The box was started by an older AgentBox that cannot do this.", {

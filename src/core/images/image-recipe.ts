@@ -14,7 +14,7 @@ import { packagedServer, useServers } from "./packaged-servers.ts";
 /** Where an image is asked for. */
 export interface ImageOrigin {
   readonly projectDir: string | undefined;
-  /** Of the manifest file; undefined when there is none. */
+  /** Of the manifest file; undefined without one. */
   readonly manifestDigest: string | undefined;
 }
 
@@ -72,7 +72,7 @@ function fetchedAtStart(server: McpServer): string[] {
   ];
 }
 
-/** The content that the base stands for: as written, or as a lock file says; undefined while nobody has looked. */
+/** The content digest of the base: as written, or as in a lock file; undefined while it has not been looked up. */
 export async function pinnedBase(
   core: Using<"toolStore">,
   reference: string,

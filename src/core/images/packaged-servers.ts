@@ -1,6 +1,6 @@
 /**
- * MCP servers that the manifest starts with `npx NAME@VERSION`: put into the image, so that nothing is fetched when a box
- * starts and everybody has the same. Without an exact version there is nothing to put there.
+ * MCP servers that the manifest starts with `npx NAME@VERSION`: put into the image, so that starting a box fetches
+ * nothing and all boxes have the same. Without an exact version there is nothing to put there.
  */
 import { createHash } from "node:crypto";
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
@@ -15,7 +15,7 @@ interface PackagedServer {
   readonly name: string;
   readonly package: string;
   readonly version: string;
-  /** What the server itself gets. */
+  /** The arguments of the server itself. */
   readonly args: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const packageSpec =
   /^((?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)$/;
 const answers = new Set(["-y", "--yes"]);
 
-/** Pure. Only the manifest's own: what a `.mcp.json` names nobody has promised. */
+/** Pure. Only the manifest's own: servers of a `.mcp.json` are not promised. */
 export function packagedServer(server: McpServer): PackagedServer | undefined {
   if (server.transport !== "stdio" || server.isFound || server.command !== "npx") return undefined;
   const at = server.args.findIndex((argument) => !answers.has(argument));

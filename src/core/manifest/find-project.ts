@@ -18,7 +18,7 @@ const join = (dir: string, name: string): string => `${dir === "/" ? "" : dir}/$
 export async function findProject(core: Using<"host">, named: string): Promise<FoundProject> {
   const { host } = core.ports;
   const start = named.startsWith("/") ? await host.realPath(named) : undefined;
-  // Whoever makes the box is told that it does not exist.
+  // The use case that makes the box reports that the file does not exist.
   if (start === undefined) return { dir: named };
   for (let dir = start; ; dir = parentOf(dir)) {
     const file = join(dir, manifestName);

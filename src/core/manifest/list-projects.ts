@@ -1,13 +1,13 @@
-/** Directories that boxes were made from, or that somebody has trusted. */
+/** Directories that boxes were made from, or that a person has trusted. */
 import type { KnownProject } from "../../contract/api/schemas/forms.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Using } from "../using.ts";
 import { manifestName } from "./find-project.ts";
 
 interface Seen {
-  /** Boxes of whoever asks. */
+  /** Boxes of the caller. */
   readonly boxes: readonly Box[];
-  /** Also directories of which there is no box; only for whoever owns the host. */
+  /** Also directories without a box; only for the owner of the host. */
   readonly includesTrusted: boolean;
   /** Directories that are theirs to use, whether or not there is a box. */
   readonly more?: readonly string[];
@@ -31,7 +31,7 @@ export async function listProjects(
       return {
         dir,
         boxes: own.length,
-        // What cannot be read is found out when a box is to be made from it.
+        // Unreadable files are found out when a box is to be made from it.
         hasManifest: (await core.ports.host.readProjectFile(dir, manifestName).catch(() => "")) !== undefined,
         isTrusted: trusted.has(dir),
         lastUsedAtMs: Math.max(...used),

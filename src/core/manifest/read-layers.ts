@@ -37,7 +37,7 @@ async function findDevcontainer(
 ): Promise<Devcontainer | undefined> {
   const { values } = layerManifest(layers);
   const { image, packages } = values.runtime ?? {};
-  // What is cloned from elsewhere is not described by the directory somebody happens to be in.
+  // A repository that is cloned from elsewhere is not described by the current directory.
   if (projectDir === undefined || values.workspace?.url !== undefined) return undefined;
   if (image !== undefined || packages !== undefined) return undefined;
   for (const name of devcontainerNames) {
@@ -68,11 +68,14 @@ type LayerPort = "host" | "agents" | "runtimes" | "presets";
 
 type Sources = Pick<CreateBox, "projectDir" | "manifest" | "flags"> & {
   readonly attended?: boolean | undefined;
-  /** The flags are somebody's who may only ask: they count as a part of the manifest. */
+  /** The flags come from a caller who may only ask: they count as a part of the manifest. */
   readonly isRequest?: boolean | undefined;
 };
 
-/** What the owner of the machine and the person set: the layers below every project, and what later ones are checked by. */
+/**
+ * The settings of the machine's owner and of the person: the layers below every project, and the bounds by which later
+ * ones are checked.
+ */
 export async function readOwnLayers(
   core: Using<LayerPort>,
 ): Promise<{ layers: ManifestLayer[]; warnings: string[]; context: CheckContext }> {
@@ -157,7 +160,7 @@ async function takeSources(
   if (manifest !== undefined) {
     const { file, text } = manifest;
     await problems.attempt(async () => {
-      // SECURITY: whoever sent it may not have looked whose it is.
+      // SECURITY: the client may not have checked who owns it.
       await core.ports.host.requireOwn(file);
       take(own, file, parseManifest(text, { ...context, file }));
     });
@@ -197,7 +200,7 @@ const withQuestions = (flags: Flags): NonNullable<Flags> => ({
   network: { ...networkOf(flags), default: "ask" },
 });
 
-/** SECURITY: in one layer with the manifest, so that whatever asks what a project wants sees all of it. */
+/** SECURITY: in one layer with the manifest, so that a question about a project's requests shows all of it. */
 function askFor(layers: ManifestLayer[], typed: ManifestLayer): void {
   const index = layers.findIndex(({ source }) => source === "manifest");
   const manifest = layers[index];
@@ -216,7 +219,7 @@ function askFor(layers: ManifestLayer[], typed: ManifestLayer): void {
 const providerNames = (layers: readonly ManifestLayer[]): string[] =>
   layers.flatMap(({ values }) => Object.keys(values.model?.providers ?? {}));
 
-/** Only for agents: a box for a command has nobody to offer the servers to. */
+/** Only for agents: the command of a command box has no use for the servers. */
 async function readMcpFile(
   core: Using<LayerPort>,
   projectDir: string | undefined,
@@ -250,8 +253,8 @@ export const noSuchDirectory = (
   );
 
 /**
- * SECURITY: a repository can hold a link to anywhere. What a person is asked about, and what is mounted, is where
- * the link leads.
+ * SECURITY: a repository can hold a link to anywhere. The question to the person and the mount are both about the
+ * link's target.
  */
 async function resolveLinks(
   core: Using<"host">,

@@ -45,7 +45,7 @@ function checkedOptions(
   const read = Object.fromEntries(
     Object.entries(options).map(([key, value]) => [key, readTyped(schema, key, value)]),
   );
-  // Strict, whatever the entry's schema does: an option that is silently dropped would seem to be in force.
+  // Strict, also where the entry's schema is not: an option that is silently dropped would seem to be in force.
   const result = safeParse(schema.strict(), read);
   if (result.success) return result.data;
   const [problem] = schemaProblems(result.error.issues, read, () => Object.keys(schema.shape));
@@ -56,7 +56,7 @@ function checkedOptions(
   );
 }
 
-/** What is typed is text; it stands for a number or a switch where the option is one and not a text. */
+/** Flags are text; they stand for a number or a switch where the option is one and not a text. */
 function readTyped(schema: z.ZodObject, key: string, value: unknown): unknown {
   const option = Object.hasOwn(schema.shape, key) ? schema.shape[key] : undefined;
   if (option === undefined || typeof value !== "string" || safeParse(option, value).success) return value;

@@ -7,8 +7,8 @@ const layerNames = { "user config": "user", manifest: "project", flag: "flag" } 
 type Amounts = Pick<BudgetLimit, "tokens" | "microUsd">;
 
 /**
- * SECURITY: all of them hold, so a project spends no more than the person's own config lets it. What is typed takes
- * the place of what the project says about the same thing, and of nothing else.
+ * SECURITY: all of them hold, so a project spends no more than the person's own config lets it. A flag replaces the
+ * project's limit for the same scope, and nothing else.
  */
 export function resolveBudget(layers: readonly ManifestLayer[]): BudgetLimit[] {
   return BudgetScope.options.flatMap((scope) => {

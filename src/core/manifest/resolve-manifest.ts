@@ -32,7 +32,7 @@ export interface ResolveOptions extends ManifestInputs {
   readonly hostEnv: (name: string) => string | undefined;
   /** The catalogue; an agent that is not in it has no model and takes any option. */
   readonly agents?: Readonly<Record<string, AgentModel & Pick<AgentEntry, "options">>> | undefined;
-  /** The mode of the workspace when nobody chose one; see Workspaces.defaultMode. */
+  /** The default mode of the workspace; see Workspaces.defaultMode. */
   readonly defaultMode: BoxSpec["workspace"]["mode"];
 }
 
@@ -89,7 +89,7 @@ export function tryManifest(options: ResolveOptions): {
   return { spec, problems: problems.list };
 }
 
-/** What is not asked for is left out, so that boxes of before and after are the same. */
+/** Absent settings are left out, so that records of boxes from before and after are the same. */
 function resolveRuntime(
   { runtime = {} }: LayerValues,
   options: ResolveOptions,

@@ -1,4 +1,4 @@
-/** What a box may ask of models, from all layers and the agent's own API. Pure. */
+/** The models that a box may ask for, from all layers and the agent's own API. Pure. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
@@ -44,7 +44,7 @@ function providerOf(name: string, entry: ProviderEntry): ModelProvider {
       facts: { provider: name },
     });
   }
-  // SECURITY: a vendor's key goes to another place than the vendor only where somebody has written that down.
+  // SECURITY: a vendor's key goes to another server than the vendor's only where the configuration says so.
   const isOwnDirectory = entry.base_url === undefined || parsed.url === builtIn?.baseUrl;
   const keySecret = entry.key?.slice("vault:".length);
   const usual = isOwnDirectory && keySecret === undefined ? builtIn?.keyVariable : undefined;
@@ -59,7 +59,7 @@ function providerOf(name: string, entry: ProviderEntry): ModelProvider {
 
 export type AgentModel = Pick<AgentEntry, "name" | "api" | "defaultModel">;
 
-/** Undefined: the agent needs no model, and nobody chose one. Throws `model.unknown_provider` and the like. */
+/** Undefined: the agent needs no model, and none was chosen. Throws `model.unknown_provider` and the like. */
 export function resolveModel(
   layers: readonly ManifestLayer[],
   agent: AgentModel | undefined,

@@ -12,10 +12,9 @@ import { rememberRule, ruleFor } from "./remember-rule.ts";
 const defaultTtlMs = 86_400_000;
 
 /**
- * What an answered question would have done, after the question is gone: a rule for exactly this, with an end.
- *
- * SECURITY: a yes that would not help is refused and leaves no rule behind, because it would come to life on the day
- * somebody widens a bound or takes a denial away.
+ * The effect that an answered question would have had, after the question is gone: a rule for exactly this, with an
+ * end.  SECURITY: a yes that would not help is refused and leaves no rule behind, because it would come to life on the
+ * day a bound is widened or a denial removed.
  */
 export async function allowEgress(
   core: Using<RecordParts | "background" | "gate" | "getBox" | "live" | "locked">,

@@ -3,7 +3,7 @@ import { modelHost, modelPort } from "../../contract/model/api.ts";
 import { type NetworkPolicy, type NetworkRule, noNetwork } from "../../contract/network/policy.ts";
 import type { Using } from "../using.ts";
 
-/** What is in force for a box: its own policy and what a person has granted its project. */
+/** The policy in force for a box: its own, and the grants of a person for its project. */
 export async function effectivePolicy(core: Using<"store">, box: Box): Promise<NetworkPolicy> {
   return withGrants(box, await grantsOf(core, box));
 }
@@ -37,8 +37,8 @@ export async function applyPolicy(
   { name, incarnation, projectDir }: Box,
 ): Promise<void> {
   const grants = await grantsOf(core, { projectDir });
-  // SECURITY: read last. An answer for the project holds no lock; an older record of the box would bring back what
-  // somebody has just closed.
+  // SECURITY: read last. An answer for the project holds no lock; an older record of the box would bring back a rule
+  // that was just removed.
   const box = await core.ports.store.findBox(name);
   if (box?.incarnation !== incarnation || core.live.get(name)?.incarnation !== incarnation) return;
   core.ports.gate.setPolicy(gateBox(box), withGrants(box, grants));

@@ -1,4 +1,4 @@
-/** Questions that wait for a person: exactly what would be allowed, for how long, and a no when nobody answers. */
+/** Questions that wait for a person: exactly what would be allowed, for how long, and a no when no answer comes. */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
 import { AgentBoxError } from "../../base/errors.ts";
@@ -26,7 +26,7 @@ const maxEventPath = 256;
 interface Question {
   readonly approval: Approval;
   readonly request: ApprovalRequest;
-  /** Everybody who waits for the same answer: one program often opens several connections at once. */
+  /** All who wait for the same answer: one program often opens several connections at once. */
   readonly waiting: Set<(isAllowed: boolean) => void>;
   readonly cancelTimer: () => void;
 }
@@ -61,7 +61,7 @@ export class Approvals {
         resolve(isAllowed);
       };
       question.waiting.add(settle);
-      // Nobody waits any more: the question is withdrawn, so that a late yes allows nothing.
+      // No program waits any more: the question is withdrawn, so that a late yes allows nothing.
       signal.addEventListener("abort", () => {
         settle(false);
         if (question.waiting.size === 0) this.#close(question, "withdrawn");
@@ -185,7 +185,7 @@ export class Approvals {
   }
 }
 
-/** Also the answer about somebody else's question. */
+/** Also the answer about another person's question. */
 export const noSuchQuestion = (id: number): AgentBoxError =>
   new AgentBoxError("approval.not_found", `There is no open question ${id}.`, {
     hint: "List the open ones: agentbox approvals",
@@ -216,7 +216,10 @@ function digestOf(
 const secretSentence = ({ name }: ApprovalRequest["box"], { sentence }: SecretQuestion): string =>
   printable(`Let the box ${name} ${sentence}.`);
 
-/** SECURITY: what is agreed to each time is asked each time, or one yes would serve whoever asks at the same moment. */
+/**
+ * SECURITY: a use that needs a yes each time is asked each time, or one yes would serve every program that asks at the
+ * same moment.
+ */
 const isSame = (a: ApprovalRequest, b: ApprovalRequest): boolean =>
   a.secret?.isOnce !== true &&
   b.secret?.isOnce !== true &&

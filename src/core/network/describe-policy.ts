@@ -34,7 +34,7 @@ function describeRule(rule: NetworkRule): PolicyAnswer["lines"][number] {
   };
 }
 
-/** Whoever reads it may be in another time zone than the daemon. */
+/** The reader may be in another time zone than the daemon. */
 const minuteOf = (atMs: number): string =>
   `${new Date(atMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 

@@ -97,7 +97,7 @@ export class EgressLog {
     );
   }
 
-  /** What became of secrets, counted: the log is chained, so a receipt cannot be taken out of it later. */
+  /** Uses and refusals of secrets, counted: the log is chained, so a receipt cannot be taken out of it later. */
   #receipts(records: readonly NewEgressRecord[]): NewEvent[] {
     const groups = new Map<string, { record: NewEgressRecord; count: number }>();
     for (const record of records) {

@@ -27,7 +27,7 @@ export class EventBudget {
     this.#onRest = onRest;
   }
 
-  /** Whether there is room for one more; where there is none, `count` is added to the rest. */
+  /** Whether there is room for one more; if not, `count` is added to the rest. */
   take(box: string, count = 1): boolean {
     const minute = this.#minuteOf(box);
     if (minute.used < this.#perMinute) {

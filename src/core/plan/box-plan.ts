@@ -24,7 +24,7 @@ export interface PlanInputs extends Partial<Asked>, Partial<Pick<Maker, "isReque
   readonly makes: "box" | "image";
 }
 
-/** What a plan reads; it changes none of it. */
+/** The inputs of a plan, which it only reads. */
 export interface PlanPorts
   extends Pick<
     CorePorts,
@@ -46,9 +46,9 @@ export interface PlanPorts
   readonly secretGrants: Pick<SecretGrants, "covers">;
 }
 
-/** What the root of a box is made from, where that is not the host's own system. */
+/** The root of a box, where it is not the host's own system. */
 export interface PlannedImage {
-  /** The reference of its base by content; absent for Debian packages, or while nobody has looked it up. */
+  /** The reference of its base by content; absent for Debian packages, or while it has not been looked up. */
   readonly base?: string | undefined;
   readonly packages: readonly string[];
   /** The image that is there; absent while it has to be built. */
@@ -62,12 +62,12 @@ export interface BoxPlan {
   readonly layers: readonly ManifestLayer[];
   readonly projectDir?: string | undefined;
   readonly manifestDigest?: string | undefined;
-  /** Absent while the layers cannot be read, as is whatever follows from it. */
+  /** Absent while the layers cannot be read, as is all that follows from it. */
   readonly spec?: BoxSpec | undefined;
   readonly isolation?: Isolation | undefined;
   readonly network?: NetworkPolicy | undefined;
   readonly image?: PlannedImage | undefined;
-  /** What the manifest asks for; absent when that is nothing. */
+  /** The manifest's requests; absent without any. */
   readonly trust?: TrustQuestion | undefined;
   readonly command?: PlannedCommand | undefined;
 }

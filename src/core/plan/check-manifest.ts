@@ -86,7 +86,7 @@ async function nameFor(
 
 const isTable = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** What has no form at all is left out here; the check of the flags names it. */
+/** A value of a wrong form is left out here; the check of the flags reports it. */
 const renderForm = (flags: Readonly<Record<string, unknown>>): string =>
   renderManifest(Object.fromEntries(Object.entries(flags).filter(([, section]) => isTable(section))));
 

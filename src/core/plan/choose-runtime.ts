@@ -29,8 +29,9 @@ export const isAtLeast = (tier: Tier, asked: Tier): boolean =>
   isolationTiers.indexOf(tier) >= isolationTiers.indexOf(asked);
 
 /**
- * SECURITY: whoever may only ask must not choose weaker isolation than the owner's own config does. `layers` with what
- * was asked for; its own runtime counts even where it is not ready, because then nothing weaker will do.
+ * SECURITY: a caller who may only ask must not choose weaker isolation than the owner's own config does. `layers`
+ * includes the caller's values; the config's own runtime counts even where it is not ready, because then no weaker one
+ * will do.
  */
 export async function isWeakerThanOwn(
   runtimes: Runtimes,

@@ -1,4 +1,4 @@
-/** What a runtime upholds of a specification, and everything it cannot. */
+/** The parts of a specification that a runtime upholds, and all that it cannot. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
 import type { Using } from "../using.ts";

@@ -131,7 +131,7 @@ async function resolve(
   return spec;
 }
 
-/** What a caller may not ask for, whatever the manifest says. */
+/** Settings that a caller may not ask for, even in a manifest. */
 async function requireAllowed(
   ports: PlanPorts,
   { isRequest = false, isInBrowser = false }: PlanInputs,

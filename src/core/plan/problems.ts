@@ -36,7 +36,7 @@ export class Problems {
     }
   }
 
-  /** What cannot be solved on the way comes first. */
+  /** Problems that cannot be solved on the way come first. */
   get list(): readonly AgentBoxError[] {
     return inOrder(this.#found);
   }

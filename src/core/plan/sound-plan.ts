@@ -22,7 +22,7 @@ export async function soundPlan(
   return sound;
 }
 
-/** What a runtime would uphold of a box that exists; refused where it cannot. */
+/** The guarantees of a runtime for an existing box; refused where it cannot uphold them. */
 export async function requireEnforceable(
   core: Using<"access" | "note" | "runtimes" | "storage">,
   spec: BoxSpec,

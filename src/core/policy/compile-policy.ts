@@ -11,11 +11,11 @@ import type { NetworkLayer } from "./network-layers.ts";
 export interface CompileOptions {
   /** Every entry has been checked by the parser of its layer. */
   readonly layers: readonly NetworkLayer[];
-  /** What the presets of all layers stand for; see `readPresets`. */
+  /** The rules of the presets of all layers; see `readPresets`. */
   readonly presets: ReadonlyMap<string, PresetHosts>;
   /** Rules for the hosts of secrets; see `secretRules`. */
   readonly secrets?: readonly NetworkRule[] | undefined;
-  /** What happens to an unlisted host when no layer says so; `deny` unless given. */
+  /** The answer for an unlisted host when no layer has one; `deny` by default. */
   readonly fallback?: NetworkPolicy["default"] | undefined;
 }
 

@@ -325,7 +325,7 @@ describe("properties of decisions", () => {
         const connection = decideEgress(policy, { host, port: 443 }, facts);
         const request = decideEgress(policy, { host, port: 443, method: verb, path: "/" }, facts);
         if (connection.outcome === "deny") expect(request.outcome).toBe("deny");
-        // What passes unread must hold for every request.
+        // A connection that passes unread must hold for every request.
         if (connection.outcome === "allow" && !connection.mustInspect) expect(request.outcome).toBe("allow");
       }),
       { numRuns: 2_000 },

@@ -1,5 +1,5 @@
 /**
- * The one decision about the network: may this box reach this host and port, with this method and path? Pure. What
+ * The one decision about the network: may this box reach this host and port, with this method and path? Pure. All that
  * is not allowed is denied, and so is everything when the decision itself fails.
  */
 import { omitUndefined } from "../../base/omit-undefined.ts";
@@ -65,7 +65,7 @@ const findException = (
       one.port === port && (host.kind === "name" ? one.name === host.name : one.address === host.address),
   );
 
-/** What no rule can open. */
+/** Destinations that no rule can open. */
 function hardDenial(policy: NetworkPolicy, host: CanonicalHost, facts: EgressFacts): DenyReason | undefined {
   if (host.kind === "address")
     return forbiddenRange(host.address, facts.hostAddresses) === undefined
@@ -164,7 +164,7 @@ function decideBest(
   return deny(host, reason, withFit(reason)[0] ?? rule);
 }
 
-/** What is said where no rule fits, the nearest miss first. */
+/** The reason where no rule fits, the nearest miss first. */
 const misfits = ["overridden", "wrong_path", "malformed", "wrong_method"] as const;
 
 const deny = (host: string, reason: DenyReason, rule?: NetworkRule): EgressDecision => ({

@@ -1,4 +1,4 @@
-/** What a box wanted and did not get → the smallest policy that would let it. Pure; nothing is put in force. */
+/** From a box's denied requests to the smallest policy that would allow them. Pure; it is not put in force. */
 import type { EgressRecord } from "../../contract/network/egress.ts";
 import { parseHostPattern } from "../../contract/network/host-pattern.ts";
 import { canonicalPath, pathPatternProblem } from "../../contract/network/path-pattern.ts";
@@ -14,9 +14,8 @@ const requestReasons = new Set(["wrong_method", "wrong_path"]);
 
 /**
  * TOML to paste into `agentbox.toml`: hosts and ports by name, methods and paths where a rule asks about them, never a
- * wildcard. What no rule can open is left as a comment.
- *
- * SECURITY: the records hold what the box chose to ask for. Every host is read anew, so nothing but names comes out.
+ * wildcard. Destinations that no rule can open are left as comments.  SECURITY: the box chose the content of the
+ * records. Every host is read anew, so only names come out.
  */
 export function learnPolicy(records: readonly EgressRecord[]): string {
   const denied = records.filter(({ verdict }) => verdict === "deny");

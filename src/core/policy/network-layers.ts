@@ -35,7 +35,7 @@ export function networkLayers(layers: readonly ManifestLayer[]): NetworkLayer[] 
   });
 }
 
-/** What all presets that the layers name stand for, each read once. Throws `policy.invalid`. */
+/** The rules of all presets that the layers name, each read once. Throws `policy.invalid`. */
 export async function readPresets(
   source: PresetSource,
   layers: readonly NetworkLayer[],

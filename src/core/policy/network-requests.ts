@@ -1,4 +1,4 @@
-/** What a manifest asks to reach, one readable sentence each. Denials and questions ask for nothing. */
+/** The network requests of a manifest, one readable sentence each. Denials and questions ask for nothing. */
 import { canonicalJson } from "../../base/digest.ts";
 import { printable } from "../../base/printable.ts";
 import { parseExceptionAddress } from "../../contract/network/exception-address.ts";

@@ -26,7 +26,7 @@ function rulesOf({ binding, origin }: SourcedBinding): NetworkRule[] {
 
 type Reached = Pick<NetworkRule, "host" | "ports" | "methods" | "paths" | "inspect">;
 
-/** SECURITY: read wherever a secret may go in, because a request that nobody reads cannot be kept clean of others. */
+/** SECURITY: read wherever a secret may go in, because an unread request cannot be kept clean of other credentials. */
 function placesOf(use: SecretUse): Reached[] {
   if (use.kind === "inject") {
     return use.destinations.map(({ host, port, methods, paths }) => ({

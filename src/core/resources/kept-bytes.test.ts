@@ -171,7 +171,7 @@ describe("what the gate decides about a box, and what its agent's state becomes"
     await tell("second");
     const second = await counts();
     for (const type of ["egress.denied", "egress.allowed"]) expect(second(type), type).toBe(first(type));
-    // What became of a secret has room of its own.
+    // Receipts of secrets have a quota of their own.
     expect(second("secret.used")).toBe(first("secret.used") + 1);
     at.endMinutes();
     await waitFor(

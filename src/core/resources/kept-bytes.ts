@@ -12,7 +12,7 @@ export interface KeptBytes {
   readonly logs: number;
   /** Checkpoints that are taken by themselves; those that a person asks for may take as much again. */
   readonly checkpoints: number;
-  /** What the box may cause in the event log at once; after that it is what `eventBytesPerSecond` allows. */
+  /** The bytes that the box may cause in the event log at once; after that, `eventBytesPerSecond`. */
   readonly events: number;
   /** The same for questions to people and for what became of secrets. */
   readonly receipts: number;

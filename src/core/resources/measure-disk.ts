@@ -6,7 +6,7 @@ import type { Using } from "../using.ts";
 const patienceMs = 20_000;
 const atOnce = 4;
 
-/** What this installation takes on the disk, box by box and shared, and what `prune` would free of it. */
+/** The disk space of this installation, box by box and shared, and how much of it `prune` would free. */
 export async function measureDisk(core: Using<"clock" | "storage" | "store">): Promise<DiskAnswer> {
   const { store, storage, clock } = core.ports;
   const endMs = clock.monotonicMs() + patienceMs;

@@ -1,6 +1,4 @@
-/**
- * What live boxes use, sampled every few seconds for as long as somebody looks: nobody pays for numbers that nobody sees.
- */
+/** The usage of live boxes, sampled every few seconds only while a viewer looks. */
 import type { Clock } from "../../base/clock.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { Turns } from "../../base/turns.ts";
@@ -108,12 +106,12 @@ export class Resources {
     };
   }
 
-  /** Somebody looks at the list or at one box. */
+  /** A viewer looks at the list or at one box. */
   asked(): void {
     this.#askedMs = this.#core.ports.clock.monotonicMs();
     if (this.#isSampling) return;
     this.#isSampling = true;
-    // What was measured before a long pause would make one step of it all.
+    // Samples from before a long pause would make one step of it all.
     this.#watched.clear();
     this.#core.background("sampling boxes", this.#round());
   }
@@ -157,7 +155,7 @@ export class Resources {
     watched.samples.add(usage, { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() });
   }
 
-  /** Counting files takes long, so it happens behind, seldom, and only for a box that somebody looks at. */
+  /** Counting files takes long, so it happens in the background, seldom, and only for a box that is looked at. */
   #diskOf(box: Box): number | undefined {
     const watched = this.#find(box);
     if (!watched) return undefined;
@@ -178,7 +176,7 @@ export class Resources {
 
   #find({ name, incarnation }: Pick<Box, "name" | "incarnation">): Watched | undefined {
     const watched = this.#watched.get(name);
-    // What a box used before it was stopped is not what it uses.
+    // Usage from before a box was stopped is not its present usage.
     return watched?.incarnation === incarnation && this.#isLive({ name, incarnation }) ? watched : undefined;
   }
 

@@ -1,6 +1,6 @@
 /**
- * What stands between an agent's work and any place outside its box: dangers accepted by kind, checks passed, and the
- * state exactly the one that was looked at. Merge and push go through here, and nothing else lands work.
+ * The conditions between an agent's work and any place outside its box: dangers accepted by kind, checks passed, and
+ * the state exactly the one that was reviewed. Merge and push go through here, and nothing else lands work.
  */
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
@@ -15,13 +15,15 @@ import { type JudgedLanding, commitOf, judgeLanding, projectOf } from "./judge-l
 import { type ReviewSubject, compareKept, lookAt } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
 
-/** What a person says they have seen. */
+/** A person's confirmation of what they have seen. */
 export interface LookedAt {
   /** Kinds of danger that a person has looked at and accepts. */
   readonly accept: readonly DangerKind[];
-  /** What was looked at; another state is refused. SECURITY: the agent could change its work after the review. */
+  /** The reviewed state; another one is refused. SECURITY: the agent could change its work after the review. */
   readonly digest?: string | undefined;
-  /** Who asks: without a digest it is the state that they were last shown, and there is none otherwise. */
+  /**
+   * The caller: without a digest the state is the one that they were last shown; without such a state there is none.
+   */
   readonly who: string;
   readonly skipsChecks?: boolean | undefined;
 }
@@ -89,7 +91,7 @@ async function decideLanding(
   return { ...request, judged: { head: landing.target } };
 }
 
-/** What lands with a mode: single commits only where they stay single. */
+/** The commits that land with a mode: single ones only where they stay single. */
 const dangersOf = (mode: MergeMode, { dangers, history }: Pick<JudgedLanding, "dangers" | "history">) =>
   mode === "commits" ? [...dangers, ...history.flatMap((commit) => commit.dangers)] : dangers;
 

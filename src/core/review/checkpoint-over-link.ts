@@ -50,7 +50,7 @@ async function take(
   const { commit, tree, head, bytes } = await repository.take(incoming.bundle.file, number, space.bytes);
   const base = await baseOf(core, box, repository);
   const totals = await repository.totals(base, commit);
-  // Taken for the first time, and nothing is different: there is nothing to keep.
+  // Taken for the first time, without any difference: there is nothing to keep.
   if (!last && totals.files === 0 && (head === base || head === commit) && reason !== "base")
     return undefined;
   const checkpoint: Checkpoint = {
@@ -152,7 +152,7 @@ const disposable = (bundle: IncomingBundle) => ({
   [Symbol.asyncDispose]: () => bundle.discard(),
 });
 
-/** For moments at which nobody waits: what cannot be taken is noted and taken the next time. */
+/** For moments without a waiting caller: a checkpoint that fails is noted and taken the next time. */
 export async function takeQuietly(
   core: Using<RecordParts | "locked" | "noteFromBox" | "report" | "reviews" | "storage">,
   box: Box,

@@ -16,7 +16,7 @@ import { takeFrom } from "./checkpoint-over-link.ts";
 interface ForkOptions {
   readonly name: string;
   readonly keepsAgent: boolean;
-  /** Without it: whoever has the box that it comes from. */
+  /** By default, the owner of the box that it comes from. */
   readonly maker?: Maker | undefined;
 }
 
@@ -38,8 +38,8 @@ export async function forkBox(
           ? { ...spec.workspace, carry: "none" }
           : { mode: "empty", carry: "none" },
       services: keepsAgent ? spec.services : [],
-      // SECURITY: a check runs what the agent wrote, where nobody looks on. A person agreed that the agent uses the
-      // secrets, not that whatever its tests start does; a check that needs one would also be a check of the world.
+      // SECURITY: a check runs code that the agent wrote, unobserved. A person agreed that the agent uses the secrets,
+      // not that its tests and all they start do; a check that needs a secret would also be a check of the world.
       secrets: keepsAgent ? spec.secrets : [],
       // The keys of models are secrets, too.
       ...(keepsAgent && model !== undefined ? { model } : {}),
@@ -48,8 +48,8 @@ export async function forkBox(
     main: undefined,
     run: undefined,
     projectDir,
-    // SECURITY: a host of a secret is not an open one. Without the secret nothing at the gate would keep a token of
-    // somebody else's from being sent there.
+    // SECURITY: a host of a secret is not an open one. Without the secret, the gate would not keep a foreign token from
+    // being sent there.
     network: keepsAgent ? (network ?? noNetwork) : withoutSecretRules(network ?? noNetwork),
     manifestDigest,
     isStarted: false,
@@ -71,7 +71,10 @@ export async function forkBox(
   }
 }
 
-/** What no commit of the project's stands for is put there first, so that the fork's work is what came after it. */
+/**
+ * Files that are in no commit of the project's are put there first, so that the fork's work is only what came after
+ * them.
+ */
 async function beginWith(
   core: Using<RecordParts | "locked" | "reviews" | "storage">,
   fork: Box,

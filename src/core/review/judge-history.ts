@@ -1,6 +1,6 @@
 /**
- * The dangers of commits that land one by one. SECURITY: what one commit adds and the next removes is in no diff of the
- * whole, and is in the history for ever: a key, a workflow that ran once, a name that is somebody else's.
+ * The dangers of commits that land one by one. SECURITY: content that one commit adds and the next removes is in no
+ * diff of the whole, and is in the history for ever: a key, a workflow that ran once, a foreign name.
  */
 import type { Change } from "../../contract/review/change.ts";
 import type { CommitDangers } from "../../contract/review/history.ts";
@@ -24,7 +24,7 @@ export async function judgeHistory(
   { commits, isCut }: History,
   { changes, person }: { readonly changes: readonly Change[]; readonly person: string | undefined },
 ): Promise<readonly CommitDangers[]> {
-  // What is in the whole as it is here has been judged there.
+  // Content that is the same in the whole has been judged there.
   const judged = new Set(changes.map(contentOf));
   const found: CommitDangers[] = [];
   for (let at = 0; at < commits.length; at += commitsAtOnce) {

@@ -1,6 +1,7 @@
 /**
- * What would land, as far as it is not what the box has: the person may have renamed a file meanwhile, and the work then
- * lands at the new name. So the tree and the commits that a merge would make are judged, and not only the box's own.
+ * The result of a landing, as far as it differs from the box: the person may have renamed a file meanwhile, and the
+ * work then lands at the new name. So the tree and the commits that a merge would make are judged, and not only the
+ * box's own.
  */
 import { createHash } from "node:crypto";
 import { messageOf } from "../../base/errors.ts";
@@ -23,7 +24,7 @@ export interface LandingSubject {
   readonly head: string | undefined;
   readonly changes: readonly Change[];
   readonly dangers: readonly Danger[];
-  /** What the work is to follow; the project's HEAD unless told. */
+  /** The commit that the work is to follow; the project's HEAD by default. */
   readonly onto?: string | undefined;
 }
 
@@ -31,9 +32,9 @@ export interface JudgedLanding {
   /** Those that the box's own tree does not have. */
   readonly dangers: readonly Danger[];
   readonly history: readonly CommitDangers[];
-  /** The commit that it was judged against; undefined when there is none, or no repository. */
+  /** The commit that it was judged against; undefined without a repository or a commit. */
   readonly target: string | undefined;
-  /** `Name <email>` of whoever it lands for. */
+  /** `Name <email>` of the person it lands for. */
   readonly person: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What was last shown to whom. SECURITY: a merge that names no state lands this one and no other, so that work which
- * the agent did after a person's look does not land with it.
+ * The state that was last shown to each person. SECURITY: a merge that names no state lands this one and no other, so
+ * that work which the agent did after a person's look does not land with it.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Principal } from "../../contract/access/principal.ts";
@@ -20,7 +20,7 @@ export const lookerOf = (principal: Principal): string =>
 
 export interface Shown {
   readonly digest: string;
-  /** Where the part that was shown begins; the base unless told. */
+  /** The start of the part that was shown; the base by default. */
   readonly since?: string | undefined;
 }
 

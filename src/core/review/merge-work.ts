@@ -126,7 +126,7 @@ export async function exportWork(
   format: "patch" | "bundle",
   file: string,
 ): Promise<void> {
-  // SECURITY: a relative path would mean the daemon's own directory, which is nobody's choice.
+  // SECURITY: a relative path would mean the daemon's own directory, which no person chose.
   if (!file.startsWith("/") || file.includes("\0")) {
     throw new AgentBoxError("input.invalid", `${JSON.stringify(file.slice(0, 200))} is no absolute path.`, {
       hint: "Name the file from the root: /home/me/work.patch",

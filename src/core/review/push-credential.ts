@@ -66,7 +66,7 @@ async function chooseSecret(
   });
 }
 
-/** A token of GitHub that is called so is not for whatever else a repository's config names. */
+/** A token of GitHub under this name is not for other hosts that a repository's config names. */
 function requireItsForge(secret: string, target: PushTarget): void {
   const kind = ForgeKind.options.find((one) => one === secret);
   if (kind === undefined || kind === target.forge) return;

@@ -9,7 +9,7 @@ import { matchesPath } from "../../contract/network/path-pattern.ts";
 import { ForgeKind } from "../../contract/review/push.ts";
 
 export interface PushTarget {
-  /** Without a credential, whatever the project's config has. */
+  /** Without a credential, even if the project's config has one. */
   readonly url: string;
   readonly host: string;
   readonly forge: ForgeKind | undefined;
@@ -32,7 +32,7 @@ export function parsePushTarget(remote: string, text: string, settings: PushSect
   );
   const isNamed =
     forge !== undefined || (settings.hosts ?? []).some((entry) => originOf(entry) === url.origin);
-  // SECURITY: over plain http everybody on the way reads the credential; only a person says where there is no way.
+  // SECURITY: over plain http the credential can be read on the way; only a person may send it there.
   if (url.protocol === "http:" && !isNamed) throw notHttps(remote, text);
   const path = url.pathname.replace(/\/+$/, "");
   if (path === "" || url.search !== "" || url.hash !== "" || !path.slice(1).split("/").every(isOnePart)) {
@@ -71,7 +71,7 @@ function notHttps(remote: string, text: string): AgentBoxError {
   });
 }
 
-/** SECURITY: a default branch is what everybody runs; work gets there by a person's click and never by a push. */
+/** SECURITY: everyone runs the default branch; work gets there by a person's click and never by a push. */
 export function requireAllowedBranch(branch: string, { branches = [] }: PushSection): void {
   if (/^agentbox\/./.test(branch)) return;
   if (branches.some((pattern) => matchesPath(pattern, branch))) return;

@@ -23,7 +23,7 @@ type Parts = Using<ReviewParts | "connections" | "forges" | "host" | "secretGran
 
 type PushOptions = RouteBody<"pushWork"> & Pick<LookedAt, "who">;
 
-/** What one push is about, once it is known to be allowed. */
+/** One push, once it is known to be allowed. */
 interface Push {
   readonly box: Box;
   readonly options: PushOptions;
@@ -34,7 +34,7 @@ interface Push {
   readonly base: string | undefined;
   /** Where the branch is, if it is there. */
   readonly tip: string | undefined;
-  /** What we pushed there before. */
+  /** The commit we pushed there before. */
   readonly last: PushRecord | undefined;
 }
 
@@ -104,7 +104,7 @@ async function findPushTarget(
   );
 }
 
-/** SECURITY: a branch that somebody else made or moved holds work that a push would take away. */
+/** SECURITY: a branch that another person made or moved holds work that a push would take away. */
 function requireOurs(
   { tips }: RemoteState,
   branch: string,

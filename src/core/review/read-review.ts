@@ -13,7 +13,7 @@ import { summarise } from "./summarise.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 
 export interface ReviewQuery {
-  /** `base`, a number or a name; base unless told. */
+  /** `base`, a number or a name; base by default. */
   readonly from?: string | undefined;
   /** Without it: the newest state. */
   readonly to?: string | undefined;
@@ -36,7 +36,7 @@ export interface Taking {
   readonly takesOther?: boolean | undefined;
 }
 
-/** The two states that are compared, as they were kept. Nothing is asked of the box, and it is not started. */
+/** The two states that are compared, as they were kept. The box is neither asked nor started. */
 export async function compareKept(
   core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
@@ -80,7 +80,7 @@ async function compareBoxes(
   };
 }
 
-/** What is compared, for as long as somebody reads it. */
+/** The compared states, for as long as a reader needs them. */
 export async function openSubject(
   core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
@@ -99,7 +99,7 @@ export const readReview = async (
   taking: Taking,
 ): Promise<Review> => (await lookAt(core, name, query, taking)).review;
 
-/** What a person is shown, and what it was judged against. */
+/** The review that a person is shown, and the commit it was judged against. */
 export interface Looked {
   readonly review: Review;
   readonly landing: JudgedLanding;

@@ -46,7 +46,7 @@ git clean -fdq -e /.git
 if [ "$mode" = git ] && [ -n "$head" ]; then git reset -q "$head"; fi
 `;
 
-/** What is there now is kept as a checkpoint first, so that this can be taken back, too. */
+/** The present state is kept as a checkpoint first, so that this can be taken back, too. */
 export async function restoreCheckpoint(
   core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,

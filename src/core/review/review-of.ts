@@ -31,7 +31,7 @@ export const checkpointsOf = (core: Using<"store">, { incarnation }: Box): Promi
   core.ports.store.listReview("checkpoint", { incarnation });
 
 /**
- * What the box's work is compared with: what was merged last, or what it began with, which is its commit or that with
+ * The state that the box's work is compared with: the last merge, or the first state, which is its commit or that with
  * the person's own uncommitted work in it.
  */
 export async function baseOf(core: Using<"store">, box: Box, repository: ReviewRepository): Promise<string> {

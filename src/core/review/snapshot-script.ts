@@ -1,6 +1,7 @@
 /**
- * What runs in the box to get its work out: one commit of everything that is not ignored, as a bundle on stdout. A
- * constant; what varies is an argument. It runs as the box's own user, with the box's own git and config, in the box.
+ * The script that runs in the box to get its work out: one commit of everything that is not ignored, as a bundle on
+ * stdout. A constant; all variable parts are arguments. It runs as the box's own user, with the box's own git and
+ * config, in the box.
  */
 import { boxPaths } from "../../contract/box.ts";
 

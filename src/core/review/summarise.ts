@@ -8,7 +8,7 @@ import type { Using } from "../using.ts";
 const maxRecords = 5_000;
 const maxHosts = 50;
 
-/** What happened in a box, from the records of the gate, the gateway and the agent itself. */
+/** The events in a box, from the records of the gate, the gateway and the agent itself. */
 export async function summarise(core: Using<"clock" | "store">, box: Box): Promise<SessionSummary> {
   const { store, clock } = core.ports;
   const [egress, receipts, usage, events] = await Promise.all([

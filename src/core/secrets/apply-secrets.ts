@@ -13,8 +13,8 @@ export function setSecrets(core: Using<"injection" | "sshKeys">, box: Box): void
 }
 
 /**
- * A secret was changed or taken back: what is open with it in it is closed, and keys are loaded anew. SECURITY: a
- * WebSocket that was let in once would otherwise go on for days on a credential that nobody grants any more.
+ * A secret was changed or taken back: connections opened with it are closed, and keys are loaded anew. SECURITY: a
+ * WebSocket that was let in once would otherwise go on for days on a credential that is no longer granted.
  */
 export async function applySecrets(
   core: Using<"gate" | "injection" | "live" | "sshKeys" | "store">,

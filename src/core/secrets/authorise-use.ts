@@ -1,6 +1,6 @@
 /**
- * What the gate and the ssh keys ask before a secret is used: whether this box may, and for the value. A box may when
- * its own record has exactly this binding and a person has agreed to it.
+ * The check of the gate and the ssh keys before a secret is used: whether this box may, and for the value. A box may
+ * when its own record has exactly this binding and a person has agreed to it.
  */
 import { canonicalJson } from "../../base/digest.ts";
 import type { Box } from "../../contract/box.ts";

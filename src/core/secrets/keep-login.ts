@@ -30,7 +30,7 @@ export async function keepLogin(
   return (await core.ports.vault.find(secret))!;
 }
 
-/** A token that was made for this purpose: nobody else refreshes it, and it is used until its vendor ends it. */
+/** A token made for this purpose: no other program refreshes it, and it is used until its vendor ends it. */
 function tokenOf(agent: string, text: string): OAuthTokens {
   const accessToken = text.trim();
   if (agentLogins[agent]?.tokenCommand === undefined || !/^[\x21-\x7e]{16,8192}$/.test(accessToken)) {

@@ -1,4 +1,4 @@
-/** What a person does with secrets: keep, rotate, forget, grant, take back. No event and no answer has a value. */
+/** A person's actions on secrets: keep, rotate, forget, grant, take back. No event and no answer has a value. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import { type SecretDetails, maxSealedText } from "../../contract/api/schemas/vault.ts";

@@ -1,6 +1,6 @@
 /**
- * Which addresses of the local network the names of exceptions stand for. SECURITY: a grant for a name alone would hold
- * for whatever address a repository gives that name next.
+ * The addresses of the local network behind the names of exceptions. SECURITY: a grant for a name alone would hold for
+ * any address that a repository gives that name next.
  */
 import type { ManifestLayer } from "../../manifest/index.ts";
 import { parseExceptionAddress } from "../../contract/network/exception-address.ts";

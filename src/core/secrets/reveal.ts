@@ -1,10 +1,10 @@
-/** The one way from a name to a value. What comes out of here is used at once and kept nowhere. */
+/** The one way from a name to a value. The value is used at once and not kept. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { OAuthTokens } from "../../contract/secret/connection.ts";
 import type { SecretValue } from "../../ports/vault.ts";
 import type { Using } from "../using.ts";
 
-/** What is put into requests: for a connection its access token, refreshed where it must be. */
+/** The value that goes into requests: for a connection its access token, refreshed if needed. */
 export async function revealSecret(
   core: Using<"connections" | "vault">,
   secret: string,

@@ -14,7 +14,7 @@ export interface AskedUse {
   readonly sentence: string;
 }
 
-/** What a grant is compared with. */
+/** The use that a grant is compared with. */
 export type GrantSubject = Pick<Box, "name" | "incarnation" | "projectDir"> & {
   readonly spec: { readonly agent: { readonly name: string } };
 };

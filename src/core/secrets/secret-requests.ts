@@ -1,4 +1,4 @@
-/** What a manifest asks to do with secrets, one readable sentence each. */
+/** The requests of a manifest about secrets, one readable sentence each. */
 import { printable } from "../../base/printable.ts";
 import type { ManifestLayer } from "../../manifest/index.ts";
 import type { SecretBinding } from "../../contract/secret/binding.ts";

@@ -1,4 +1,4 @@
-/** What a box knows or may use that is not its own work. A page of the box in a browser can give it away. */
+/** The secrets that a box knows or may use. A page of the box in a browser can give them away. */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
 import { printable } from "../../base/printable.ts";
@@ -12,7 +12,7 @@ import { useDigest } from "./use.ts";
 export interface SecretInReach {
   /** Another secret, another use of it, or one that was granted since, is another id. */
   readonly id: string;
-  /** What the box can do with it, as in "The box can …". */
+  /** The power it gives the box, as in "The box can …". */
   readonly text: string;
 }
 

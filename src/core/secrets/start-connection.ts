@@ -3,7 +3,7 @@ import { type ConnectionSpec, type ConnectionState } from "../../contract/secret
 import { SecretName } from "../../contract/secret/secret.ts";
 import type { Using } from "../using.ts";
 
-/** Checked before anybody is sent to a browser: what comes back must have a place to go to. */
+/** Checked before a person is sent to a browser: the answer must have an address to go to. */
 export async function startConnection(
   core: Using<"connections" | "vault">,
   spec: ConnectionSpec,

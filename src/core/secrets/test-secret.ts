@@ -19,7 +19,7 @@ const timeoutMs = 75_000;
 /** SECURITY: the manifest names methods and paths; with another method than these a test would do what it names. */
 const safeMethods: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
-/** Constant; method and address are arguments. Prints the status, or why there is none. */
+/** Constant; method and address are arguments. Prints the status, or the reason for none. */
 const script = `
 const { request } = await import(process.argv[2].startsWith("https:") ? "node:https" : "node:http");
 const call = request(process.argv[2], { method: process.argv[1] }, (answer) => {
@@ -48,7 +48,7 @@ export async function testSecret(
     return [{ url: "", method: "", isInjected: false, sentence }];
   }
   if (!(await isGranted(core, box, binding))) {
-    // Not sent, because the request would wait for an answer while whoever tests it waits for the request.
+    // Not sent, because the request would wait for an answer while its sender waits for the request.
     const sentence = `Nothing was sent: nobody has agreed that ${box.name} uses ${binding.secret}. Agree: agentbox vault grant ${binding.secret} --box ${box.name}`;
     return binding.use.destinations.map((destination) => ({
       url: `${destination.scheme}://${destination.host.name}:${destination.port}`,
@@ -133,7 +133,7 @@ function sentenceFor(secret: string, record: EgressRecord | undefined, status: n
   return `${secret} was put in, and the server answered ${status ?? "nothing"}.`;
 }
 
-/** What to do about it. */
+/** The way out. */
 const wayOut: Readonly<Record<string, string>> = {
   secret_unavailable: "Is the vault locked, or the value gone? See: agentbox vault status",
   secret_unusable: "The value does not fit into a header: agentbox vault rotate NAME",

@@ -1,4 +1,4 @@
-/** What is asked of a secret: a digest that grants are given for, beside the words that people agree to. Pure. */
+/** The digest of a use of a secret, for which grants are given, beside the words that people agree to. Pure. */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
 import { loginSecret } from "../../contract/secret/agent-login.ts";

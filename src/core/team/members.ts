@@ -1,6 +1,6 @@
 /**
- * What people of a team and programs may ask for. What they type comes from somebody else than the owner, so it is a
- * request like a manifest: what reaches beyond the workspace needs a yes of the owner or an admin.
+ * The permissions of team members and programs. Their values come from someone other than the owner, so they are a
+ * request like a manifest: anything beyond the workspace needs a yes of the owner or an admin.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { PersonPrincipal, Principal } from "../../contract/access/principal.ts";
@@ -36,8 +36,8 @@ export const makerOf = ({ principal, credential, mayOrder }: Visibility): Maker 
 });
 
 /**
- * SECURITY: a box made from a directory shows what is in it, such as ~/.ssh. Any directory that is not listed looks as if
- * it did not exist, or somebody could find out what the host has.
+ * SECURITY: a box made from a directory shows its content, such as ~/.ssh. Every directory that is not listed looks as
+ * if it did not exist, or members could explore the host.
  */
 export async function requireProject(
   core: Using<"access" | "host">,
@@ -65,7 +65,7 @@ export const forbidden = (message: string): AgentBoxError =>
 
 const maxBoxOwners = 5_000;
 
-/** Who made a box, noted before it exists, so that there is no moment at which it is nobody's. */
+/** The maker of a box, noted before it exists, so that it has an owner at every moment. */
 export function withBoxOwner(
   state: AccessState,
   { name, incarnation }: Pick<Box, "name" | "incarnation">,

@@ -8,7 +8,7 @@ import type { PersonClaims } from "../../ports/identity.ts";
 /** SECURITY: the records are written anew with each sign-in, so they may not grow without end. */
 const maxPeople = 5_000;
 
-/** The same person for ever, and another one at another provider, whatever they call themselves. */
+/** The same person for ever, and another one at another provider, even if name and address are the same. */
 export const personId = ({
   issuer,
   subject,
@@ -25,7 +25,7 @@ export type PersonDecision =
   | { readonly allow: true; readonly isAdmin: boolean }
   | { readonly allow: false; readonly reason: "group" | "domain" | "open_provider" };
 
-/** Whether somebody whom the provider knows may come in here. */
+/** Whether a person whom the provider knows may come in here. */
 export function decidePerson(settings: SignInSection, claims: PersonClaims): PersonDecision {
   const { admin_group, allowed_groups, allowed_domains } = settings;
   if (claims.issuer !== settings.issuer) return { allow: false, reason: "group" };
@@ -39,11 +39,11 @@ export function decidePerson(settings: SignInSection, claims: PersonClaims): Per
   return { allow: true, isAdmin: false };
 }
 
-/** SECURITY: whoever may write their own address could write anybody's. */
+/** SECURITY: a person who may write their own address could write any other's. */
 const isOfDomain = ({ email, isEmailVerified }: PersonClaims, domains: readonly string[]): boolean =>
   isEmailVerified && domains.some((domain) => email?.split("@").at(-1) === domain.toLowerCase());
 
-/** SECURITY: there everybody in the world has an account, so without a list nobody may come in. */
+/** SECURITY: anyone in the world can have an account there, so without a list no one may come in. */
 const isOpenToAll = (issuer: string): boolean => {
   const { host, pathname } = new URL(issuer);
   return openHosts.has(host) || (host === "login.microsoftonline.com" && openTenants.test(pathname));
@@ -88,7 +88,7 @@ export function withPerson(
   return { ...state, people: [...others, person] };
 }
 
-/** Nothing of theirs lets anybody in until they sign in again. */
+/** No credential of theirs works until they sign in again. */
 export const withBarred = (state: AccessState, id: string): AccessState => ({
   ...state,
   people: state.people.map((one) => (one.id === id ? { ...one, isBarred: true, isAdmin: false } : one)),

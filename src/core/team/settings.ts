@@ -13,7 +13,7 @@ export async function readWebSection(core: Using<"host">): Promise<WebSection> {
   if (file === undefined) return {};
   const { config } = parseUserConfig(file.text, { file: file.file });
   if (config) return config.web ?? {};
-  // SECURITY: a file that is not understood says nobody may sign in, and not that everybody may.
+  // SECURITY: a file that cannot be read as settings lets no one sign in.
   throw new AgentBoxError("manifest.invalid", `${file.file} cannot be read.`, {
     hint: "See what is wrong: agentbox config explain",
   });
@@ -38,7 +38,7 @@ export async function getSignIn(core: Using<"host">): Promise<SignInSection> {
   });
 }
 
-/** What the button says. */
+/** The label of the button. */
 export const providerName = ({ name, issuer }: SignInSection): string => name ?? new URL(issuer).host;
 
 const durationOf = (text: string | undefined, fallbackMs: number): number =>

@@ -1,6 +1,6 @@
 /**
- * Sign-in for a team. The provider says who somebody is, when they come in and again as long as they stay; nobody
- * stays longer than an hour without its word.
+ * Sign-in for a team. The provider identifies a person, when they come in and again as long as they stay; no one stays
+ * longer than an hour without its word.
  */
 import { isAgentBoxError } from "../../base/errors.ts";
 import type { SignInSection } from "../../manifest/sections/web-section.ts";
@@ -12,7 +12,7 @@ import { decidePerson, notAllowed, personId, withBarred, withPerson } from "./pe
 import { getSignIn, maxSessionMs, readWebSection, recheckMs } from "./settings.ts";
 import { type BrowserProof, TeamTransactions } from "./transactions.ts";
 
-/** How long somebody stays without the provider's word. */
+/** How long a person stays without the provider's word. */
 const withoutWordMs = 3_600_000;
 const maxPauseMs = 30_000;
 
@@ -72,7 +72,7 @@ export class Team {
     }
   }
 
-  /** The provider's word that somebody has signed out there. */
+  /** The provider's notice that a person has signed out there. */
   async takeLogoutNotice(token: string): Promise<void> {
     try {
       const settings = await getSignIn(this.#core);
@@ -92,7 +92,7 @@ export class Team {
     }
   }
 
-  /** Asks again about everybody whose time it is, for as long as the daemon lives; returns the way to stop. */
+  /** Asks again about every person whose time has come, for as long as the daemon lives; returns the way to stop. */
   watch(): () => void {
     let isStopped = false;
     let cancel = (): void => undefined;

@@ -6,7 +6,10 @@ import { EventBudget } from "../network/event-budget.ts";
 import { digestOf, freshCredential, isSameDigest } from "../access/credential.ts";
 
 const lifeMs = 10 * 60_000;
-/** SECURITY: nobody must be able to push out somebody else's sign-in: what can begin in ten minutes has room. */
+/**
+ * SECURITY: no one must be able to push out another person's sign-in: there is room for all that can begin in ten
+ * minutes.
+ */
 const beginningsPerMinute = 150;
 const maxOpen = 2_000;
 
@@ -54,8 +57,8 @@ export class TeamTransactions {
   }
 
   /**
-   * SECURITY: gone with the first try (replay), and only for the browser that began: otherwise somebody could make
-   * another person's browser sign in as themselves (login CSRF), or bring an answer that they caught elsewhere.
+   * SECURITY: used up by the first try (replay), and only for the browser that began: otherwise an attacker could make
+   * another person's browser sign in as the attacker (login CSRF), or bring an answer that they intercepted.
    */
   take(state: string, { cookies, secret }: BrowserProof): SignInChecks {
     const found = this.#open.get(state);

@@ -94,7 +94,7 @@ export async function recordYes(
   else await recordTrust(core, question);
 }
 
-/** What the manifest asks for, if anything, and whether a person has agreed to exactly that. Nothing is recorded. */
+/** The requests of a manifest, if any, and whether a person has agreed to exactly these. Nothing is recorded. */
 export async function decideTrust(
   core: Using<"store">,
   inputs: ManifestInputs,

@@ -1,4 +1,4 @@
-/** What a repository asks the box to be made of. Images come from outside and past the gate. Pure. */
+/** A repository's requests about the image of its box. Images come from outside and past the gate. Pure. */
 import { printable } from "../../base/printable.ts";
 import { layerManifest } from "../../manifest/index.ts";
 import { packagedServers } from "../images/packaged-servers.ts";

@@ -2,7 +2,8 @@ import type { Using } from "../using.ts";
 import type { ManifestInputs } from "./mount-requests.ts";
 
 /**
- * Whether a person has agreed to what a manifest asks. SECURITY: only for a project. What was agreed to without one was for that box, and not for whoever asks the same.
+ * Whether a person has agreed to a manifest's requests. SECURITY: only for a project. A yes without a project was for
+ * that box, and not for others that ask the same.
  */
 export const isAgreed = async (
   { ports: { store } }: Using<"store">,

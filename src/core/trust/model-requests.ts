@@ -1,4 +1,4 @@
-/** What a manifest asks for the agent and its model: places that get what the agent reads, keys, and skills. */
+/** A manifest's requests about the agent and its model: servers that get what the agent reads, keys, and skills. */
 import { printable } from "../../base/printable.ts";
 import type { ManifestLayer } from "../../manifest/index.ts";
 import { isWithin } from "../../contract/mount-paths.ts";

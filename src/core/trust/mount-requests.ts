@@ -1,4 +1,4 @@
-/** The mounts of all layers with the host paths they mean. Pure: whoever calls resolves symbolic links. */
+/** The mounts of all layers with the host paths they mean. Pure: the caller resolves symbolic links. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { MountSpec } from "../../contract/box.ts";
@@ -14,7 +14,7 @@ export interface ManifestInputs {
   readonly projectDir?: string | undefined;
   readonly userHome: string;
   readonly agentboxHome?: string | undefined;
-  /** What the network presets of the layers stand for; they are named without their hosts unless given. */
+  /** The rules of the layers' network presets; without them, presets are named without their hosts. */
   readonly presets?: ReadonlyMap<string, PresetHosts> | undefined;
   /** Text of the project's `.mcp.json`, if it has one. */
   readonly mcpJson?: string | undefined;

@@ -17,7 +17,7 @@ export interface ExceptionRequest extends Omit<SecurityException, "reason"> {
 export const resolveExceptions = (layers: readonly ManifestLayer[]): SecurityException[] =>
   active(layers).map(({ exception }) => exception);
 
-/** What a person typed is an order; what a manifest has is a request. */
+/** A person's flag is an order; a manifest's value is a request. */
 export const exceptionRequests = (layers: readonly ManifestLayer[]): ExceptionRequest[] =>
   active(layers)
     .filter(({ source }) => source === "manifest")

@@ -1,6 +1,6 @@
 /**
- * What a manifest asks for outside the workspace. A manifest comes with a repository, so it is a request: a person
- * agrees to exactly this list, by its digest. What a person typed or wrote into the user config is an order.
+ * A manifest's requests for things outside the workspace. A manifest comes with a repository, so it is a request: a
+ * person agrees to exactly this list, by its digest. Flags and user config are an order.
  */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
@@ -32,7 +32,7 @@ export type TrustRequest =
 export interface TrustRequests {
   /** Empty when the manifest asks for nothing. */
   readonly requests: readonly TrustRequest[];
-  /** The same for the same requests, whatever the file looks like otherwise. */
+  /** The same for the same requests, independent of the rest of the file. */
   readonly digest: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * AccessRecords in one file of the home that only its owner can read. A file that is damaged is put aside and reported:
- * everybody signs in again, and nobody comes in because of it.
+ * AccessRecords in one file of the home that only its owner can read. A damaged file is put aside and reported:
+ * everyone has to sign in again, and the damage lets no one in.
  */
 import { readFile, rename } from "node:fs/promises";
 import { systemCode } from "../../base/errors.ts";

@@ -14,7 +14,7 @@ const maxFileBytes = 4 << 20;
 /** All logs of a box, unless something else was said. */
 const defaultMaxBytes = 128 << 20;
 const lookEveryBytes = 1 << 20;
-/** What a file takes on a disk, with the one that says how far it was recorded. */
+/** The disk space of a file, including the note that says how far it was recorded. */
 const leastFileBytes = 8 << 10;
 const sourcesFile = "sources.json";
 /** More names than these are not remembered; the newest count. */

@@ -41,7 +41,7 @@ export interface CachesOptions {
 }
 
 const defaultMaxBytes = 16 * 2 ** 30;
-/** What is left free on the disk, whatever a box has put into its caches. */
+/** The free disk space that remains, however much a box puts into its caches. */
 const spareBytes = 512 * 2 ** 20;
 const timeoutMs = 10 * 60_000;
 
@@ -51,7 +51,7 @@ export function openCaches(options: CachesOptions): ProjectCaches {
 
 class CacheStore implements ProjectCaches {
   readonly #options: CachesOptions;
-  /** One project at a time: nobody copies from what is being replaced. */
+  /** One project at a time, so that no copy is made of a cache that is being replaced. */
   readonly #turns = new KeyedMutex();
 
   constructor(options: CachesOptions) {

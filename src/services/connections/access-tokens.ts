@@ -57,7 +57,7 @@ const marginMs = 60_000;
 const leaveAloneMs = { unreachable: 5_000, refused: 60_000 } as const;
 
 interface Failed {
-  /** What it was tried with: another one is another question. */
+  /** The refresh token that was tried: another one is another question. */
   readonly refreshToken: string | undefined;
   readonly failure: RequestFailure;
   readonly untilMs: number;
@@ -88,7 +88,7 @@ export class AccessTokens {
   }
 
   async #find(secret: string): Promise<AccessToken> {
-    // Read each time: somebody may have signed in again, or another process may have refreshed.
+    // Read each time: the person may have signed in again, or another process may have refreshed.
     const tokens = await this.#read(secret);
     if (this.#leftMs(tokens) > marginMs) return handed(tokens);
     const failure = tokens.refreshToken === undefined ? noRefresh : this.#recentFailure(secret, tokens);
@@ -153,8 +153,8 @@ export class AccessTokens {
   }
 
   /**
-   * What the vault has; first what it has not taken yet. SECURITY: unless a person has removed the secret or signed in
-   * again meanwhile, or what they took away would come back.
+   * The tokens of the vault, or newer ones that it has not taken yet. SECURITY: not if the person has removed the
+   * secret or signed in again meanwhile, because removed tokens would come back.
    */
   async #read(secret: string): Promise<OAuthTokens> {
     const { keeper } = this.#context;

@@ -64,7 +64,7 @@ const Copilot = z
     user: config.lastLoggedInUser ?? config.last_logged_in_user,
   }));
 
-/** What each keeps below a person's home. */
+/** The directories that each agent keeps below a person's home. */
 const logins = new Map<string, AgentLogin>([
   // .claude/.credentials.json
   ["claude", { command: "claude", read: readClaude }],

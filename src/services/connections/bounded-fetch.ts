@@ -54,7 +54,7 @@ export const boundedFetch =
     });
   };
 
-/** What a reader of the answer may need; the length and the encoding are no longer those of the server. */
+/** The headers that a reader of the answer may need; the length and the encoding no longer are the server's. */
 function keptHeaders(headers: Headers): Headers {
   const kept = new Headers();
   for (const name of ["content-type", "www-authenticate", "retry-after"]) {

@@ -1,4 +1,4 @@
-/** A person with a browser, scripted: follows redirects, keeps cookies, fills in whatever form is shown. */
+/** A person with a browser, scripted: follows redirects, keeps cookies, fills in every form that is shown. */
 import { AgentBoxError } from "../../base/errors.ts";
 
 export class Browser {
@@ -48,7 +48,7 @@ export class Browser {
       const html = location === null ? await page.clone().text() : "";
       const next =
         location === null ? formIn(html, this.#login, more) : { action: location, fields: undefined };
-      // Whoever has said no is asked for another code, and has nothing more to say.
+      // A person who has said no is asked for another code, and has nothing more to say.
       if (next === undefined || form?.has("abort") === true) return page;
       url = new URL(next.action, url);
       form = next.fields;

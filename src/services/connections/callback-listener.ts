@@ -69,7 +69,8 @@ export async function openCallbackListener(options: CallbackOptions): Promise<Ca
     connectionsCheckingInterval: 1_000,
   });
   server.maxConnections = 128;
-  // SECURITY: none is admitted, so whoever fills the listener loses their own connections, and the browser gets in.
+  // SECURITY: none is admitted, so a program that fills the listener loses its own connections, and the browser gets
+  // in.
   void new WaitingConnections(server, { most: 16 });
   const port = await listen(server, options.port ?? 0);
   server.on("request", (request, response) => {
@@ -108,7 +109,7 @@ function answerOf(request: IncomingMessage, port: number, state: string): URL | 
   if (mark < 0 || target.slice(0, mark) !== redirectPath) return undefined;
   answer.search = target.slice(mark);
   const states = answer.searchParams.getAll("state");
-  // SECURITY: without the state anybody could end the sign-in with a code of theirs (login CSRF).
+  // SECURITY: without the state anyone could end the sign-in with a code of their own (login CSRF).
   return states.length === 1 && isSame(states[0]!, state) ? answer : undefined;
 }
 

@@ -76,7 +76,7 @@ describe("signing in with a browser", () => {
     expect(kept.expiresAtMs! - Date.now()).toBeGreaterThan(3_500_000);
     expect(kept.refreshToken).toBeDefined();
     expect(await bench.connections.accessToken("shop")).toEqual({ value: kept.accessToken, extra: {} });
-    // What is asked about a sign-in has no token in it.
+    // No request during a sign-in has a token in it.
     expect(JSON.stringify(bench.connections.find(begun.id))).not.toContain(kept.accessToken);
   });
 

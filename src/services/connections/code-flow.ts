@@ -58,8 +58,8 @@ async function exchange(provider: Provider, answer: URL, checks: Checks): Promis
 }
 
 /**
- * SECURITY: a code from another service must not be sent to this one (mix-up). Where nobody has said what the service
- * calls itself, a name of its own origin is the most that can be asked.
+ * SECURITY: a code from another service must not be sent to this one (mix-up). Where the issuer is not configured, the
+ * check can only require a name of the service's own origin.
  */
 function acceptOwnName(answer: URL, origin: string): void {
   const names = answer.searchParams.getAll("iss");

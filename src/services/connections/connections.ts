@@ -128,7 +128,7 @@ export class HostConnections implements Connections {
   }
 }
 
-/** What is known of the tokens before they come. */
+/** The facts about the tokens that are known before they come. */
 function knownOf(plan: SignInPlan, { configuration, clientAuth, isNamed }: Provider) {
   const { issuer, token_endpoint: tokenEndpoint } = configuration.serverMetadata();
   const { accessToken: _, ...known } = OAuthTokens.parse({

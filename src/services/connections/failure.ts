@@ -1,5 +1,5 @@
 /**
- * What a failed request means. Nothing of the service's answer is taken over but a code of a known form: bodies and
+ * The meaning of a failed request. Only codes of a known form are taken from the service's answer: bodies and
  * descriptions can repeat codes and tokens, and causes would carry them into a log.
  */
 import {
@@ -13,7 +13,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 export interface RequestFailure {
   /** `refused`: the service has said no, and asking again is no use. `unreachable`: it may say yes later. */
   readonly kind: "refused" | "unreachable";
-  /** What OAuth calls it, such as `invalid_grant`. */
+  /** OAuth's name for the error, such as `invalid_grant`. */
   readonly code: string | undefined;
   readonly sentence: string;
 }

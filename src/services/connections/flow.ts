@@ -1,4 +1,4 @@
-/** What the two ways to sign in have in common: how they begin, and how they hand over what came of it. */
+/** The shared part of the two ways to sign in: how they begin, and how they hand over the tokens. */
 import type { CallbackOutcome } from "./callback-listener.ts";
 import type { Provider } from "./provider.ts";
 import type { SignInPlan } from "./sign-in-plan.ts";

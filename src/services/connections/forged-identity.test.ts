@@ -103,7 +103,7 @@ describe("the issuer", () => {
 
   it("is compared in the answer even where only endpoints are known", async () => {
     const states: string[] = [];
-    // What it calls itself may have a path, as GitHub's name has.
+    // The issuer may have a path, as GitHub's has.
     for (const iss of [fixture.issuer, `${fixture.issuer}/login/oauth`, "https://evil.example"]) {
       await using bench = openBench();
       const { id, url } = await bench.connections.start({

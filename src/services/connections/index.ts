@@ -5,7 +5,7 @@ import type { Connections, TokenKeeper } from "../../ports/connections.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { HostConnections } from "./connections.ts";
 
-/** What every conversation with a sign-in service needs. */
+/** The dependencies of every conversation with a sign-in service. */
 export { type BoundedFetch, boundedFetch, checkAddress, requestTimeoutMs } from "./bounded-fetch.ts";
 export { failureOf } from "./failure.ts";
 

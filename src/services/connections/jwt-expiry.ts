@@ -1,4 +1,4 @@
-/** When a token says of itself that it ends. Only for timing: nothing is trusted on the word of an unchecked token. */
+/** The expiry that a token claims. Only for timing: an unchecked token is not trusted. */
 import { parseJsonObject } from "../../base/json.ts";
 
 export function jwtExpiryMs(token: string): number | undefined {

@@ -67,7 +67,7 @@ export class ProviderFixture implements AsyncDisposable {
     return this.requests.filter((known) => known === request).length;
   }
 
-  /** Nobody listens any more. */
+  /** The port has no listener any more. */
   async goAway(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

@@ -4,7 +4,7 @@
  */
 export const redirectPath = "/callback";
 
-/** For services that compare the port as well. Below the range from which systems give ports to anybody. */
+/** For services that compare the port as well. Below the range of ephemeral ports. */
 export const registeredPort = 17_423;
 
 export const redirectUri = (port: number): string => `http://127.0.0.1:${port}${redirectPath}`;

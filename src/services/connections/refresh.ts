@@ -7,7 +7,7 @@ import type { BoundedFetch } from "./bounded-fetch.ts";
 import type { RequestFailure } from "./failure.ts";
 import { providerOf } from "./provider.ts";
 
-/** Carries what a failure means to whoever decides; never shown. */
+/** Carries the meaning of a failure to the code that decides; never shown. */
 export class RefreshFailed extends AgentBoxError {
   readonly failure: RequestFailure;
 
@@ -25,7 +25,7 @@ export const refreshStandard = (
   refreshTokenGrant(providerOf(tokens, clientSecret, withoutIdToken(fetch)), tokens.refreshToken!);
 
 /**
- * Nobody reads the id token that may come along. If the library found fault with it, the refresh token in the same
+ * The id token that may come along is not read. If the library found fault with it, the refresh token in the same
  * answer would be lost, and with it the connection.
  */
 const withoutIdToken =

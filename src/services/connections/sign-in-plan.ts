@@ -1,4 +1,4 @@
-/** What a sign-in will do: preset and request made one, and refused where something is missing or contradicts. */
+/** The plan of a sign-in: preset and request combined, and refused where a part is missing or contradicts. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { ConnectionPreset, ConnectionSpec } from "../../contract/secret/connection.ts";

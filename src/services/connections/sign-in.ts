@@ -24,7 +24,7 @@ export class SignIn {
     return this.#state.state === "waiting";
   }
 
-  /** What a person needs to know, and how to give up. */
+  /** The instructions for the person, and a way to give up. */
   show(facts: Pick<ConnectionState, "url" | "userCode" | "expiresAtMs">, close: () => void): void {
     this.#state = { ...this.#state, ...facts };
     this.#close = close;

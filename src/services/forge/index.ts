@@ -15,7 +15,7 @@ import { openPushingRepository } from "./pushing-repository.ts";
 import { requireBranchName } from "./branch-name.ts";
 import { type RemoteGitOptions, remoteFailed, remoteGit } from "./remote-git.ts";
 
-/** What is at a remote before anything is sent: its default branch, and where the branches in question are. */
+/** The state of a remote before anything is sent: its default branch, and where the branches in question are. */
 async function look(
   remote: RemoteRepository,
   branches: readonly string[],
@@ -38,7 +38,9 @@ async function look(
   return { defaultBranch, tips };
 }
 
-/** The address of a remote, read from the project's own config file alone. Reading runs nothing and asks nobody. */
+/**
+ * The address of a remote, read from the project's own config file alone. Reading it runs no program and asks no one.
+ */
 async function findRemote(projectDir: string, name: string): Promise<string | undefined> {
   const repository = await findRepository(projectDir);
   if (repository === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** What forges answer, read with tolerance: only the fields that are needed, and only where they are what they must be. */
+/**
+ * The answers of forges, read with tolerance: only the fields that are needed, and only where they have the expected
+ * form.
+ */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { PullRequest, PullRequestOrder } from "../../ports/forge.ts";
 import type { ApiAnswer } from "./api-call.ts";
@@ -14,12 +17,12 @@ export function readPullRequest(
   const [url, number] = [field(value, names.url), field(value, names.number)];
   if (typeof url !== "string" || !URL.canParse(url) || typeof number !== "number") return undefined;
   const parsed = new URL(url);
-  // SECURITY: it is shown as a link; a scheme that does something else than open a page is none.
+  // SECURITY: it is shown as a link; only schemes that open a page count.
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:") return undefined;
   return { url: parsed.href, number };
 }
 
-/** All that a forge says about what is wrong, whatever it calls it. */
+/** All messages of a forge about the failure, whichever field they are in. */
 export function messageOfAnswer(value: unknown): string {
   const message = field(value, "message") ?? field(value, "error");
   const errors = field(value, "errors");

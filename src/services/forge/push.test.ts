@@ -175,7 +175,7 @@ describe("a push", () => {
       ["-c", "user.name=P", "-c", "user.email=p@e", "commit", "-q", "--allow-empty", "-m", "x"],
       options,
     );
-    // Somebody pushed meanwhile, so what the remote has newest is not here.
+    // Another push came meanwhile, so the remote's newest commit is not here.
     git("commit", "-q", "--allow-empty", "-m", "newer");
     await server.git("shop/app.git", "fetch", "-q", project, "+refs/heads/main:refs/heads/main");
     const commit = execFileSync("git", ["rev-parse", "HEAD"], options).toString().trim();

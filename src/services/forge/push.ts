@@ -31,7 +31,7 @@ export async function push(order: PushOrder, options: RemoteGitOptions): Promise
   throw refusalOf(result, order) ?? remoteFailed(result, order);
 }
 
-/** What the remote said about the branch itself; its reasons are in its own words. */
+/** The remote's answer about the branch itself; its reasons are in its own words. */
 function refusalOf({ stdout, stderr }: RunResult, order: PushOrder): AgentBoxError | undefined {
   const [, summary] = /^!\t[^\t]*\t(.*)$/m.exec(stdout) ?? [];
   if (summary === undefined) return undefined;

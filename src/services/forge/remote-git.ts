@@ -39,7 +39,7 @@ export async function remoteGit(
     "push.followTags": "false",
     "push.recurseSubmodules": "no",
     "push.useForceIfIncludes": "false",
-    // SECURITY: as a variable, which only we and root can read; an argument could be read by everybody on the host.
+    // SECURITY: as a variable, which only we and root can read; every user of the host could read an argument.
     [`http.${origin}/.extraHeader`]: `Authorization: Basic ${basicOf(remote.credential)}`,
   };
   const { argv, ...rest } = gitCommand(args, {

@@ -12,7 +12,7 @@ class EchoHost implements InternalHost {
   readonly visits: { box: GateBox; url: string | undefined; body: string }[] = [];
   readonly #sockets = new WebSocketServer({ noServer: true });
   closed = 0;
-  /** What it does instead of answering. */
+  /** The action that replaces its answer. */
   answer: ((response: ServerResponse) => void) | undefined;
 
   serve(box: GateBox, request: IncomingMessage, response: ServerResponse): void {
@@ -26,7 +26,7 @@ class EchoHost implements InternalHost {
       response.write("four");
       response.end("teen");
     });
-    // Late, as a host does that has to ask somebody first.
+    // Late, like a host that has to ask a person first.
     setImmediate(() => request.resume());
   }
 

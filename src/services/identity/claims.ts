@@ -28,7 +28,8 @@ export function personFrom(
 ): PersonClaims {
   const { name, preferred_username, email, email_verified, hd } = Known.parse(told);
   const { issuer } = settings;
-  // SECURITY: at Google anybody can have an account with an address of your domain; only `hd` says that it is the domain's own.
+  // SECURITY: at Google anyone can have an account with an address of your domain; only `hd` says that it is the
+  // domain's own.
   const isOfDomain = issuer !== google || (hd !== undefined && email?.toLowerCase().endsWith(`@${hd}`));
   const isEmailVerified = email !== undefined && (email_verified ?? false) !== false && isOfDomain === true;
   const shown = printable((name ?? preferred_username ?? email ?? subject).slice(0, 120)).trim();

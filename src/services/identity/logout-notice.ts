@@ -1,4 +1,4 @@
-/** Logout tokens of OpenID Connect Back-Channel Logout: what the provider signs when somebody has signed out there. */
+/** Logout tokens of OpenID Connect Back-Channel Logout: the provider signs one when a person has signed out there. */
 import { type JWTPayload, jwtVerify } from "jose";
 import { JOSEError } from "jose/errors";
 import { z } from "zod";
@@ -48,7 +48,7 @@ export class LogoutNotices {
 
   async read(settings: SignInSection, { keys }: KnownProvider, token: string): Promise<LogoutNotice> {
     const payload = await this.#verify(settings, keys, token);
-    // SECURITY: a nonce belongs to an id token, and one of those must not end anybody's session.
+    // SECURITY: a nonce belongs to an id token, and one of those must not end a session.
     if (payload["nonce"] !== undefined) throw refused("it is not a logout token");
     const parsed = Logout.safeParse(payload);
     if (!parsed.success) throw refused("it does not say what has ended");
@@ -81,7 +81,7 @@ export class LogoutNotices {
         throw refused("it is another kind of token");
       return payload;
     } catch (error) {
-      // Its messages name claims, never their values; whoever sent the notice learns no more than that.
+      // Its messages name claims, never their values; the sender of the notice learns no more than that.
       if (error instanceof JOSEError && error.code !== "ERR_JWKS_TIMEOUT")
         throw refused("its signature, its issuer, its audience or its time is wrong");
       return asSignInError(() => Promise.reject(error));

@@ -58,12 +58,12 @@ export class TeamProvider implements AsyncDisposable {
     return new TeamProvider(server, (server.address() as AddressInfo).port, redirectUris, logoutUri);
   }
 
-  /** What config.toml says about it; the client's secret is kept elsewhere. */
+  /** The provider's entry in config.toml; the client's secret is kept elsewhere. */
   settings(more: Partial<SignInSection> = {}): SignInSection {
     return { issuer: this.issuer, client_id: teamClientId, admin_group: "admins", ...more };
   }
 
-  /** As the provider signs when somebody has signed out, or as a liar would. */
+  /** Signed as by the provider when a person has signed out, or as by a liar. */
   logoutToken(change: (claims: Fields) => Fields, signedBy: "provider" | "stranger" = "provider"): string {
     const now = Math.floor(Date.now() / 1_000);
     const claims = {
@@ -77,7 +77,7 @@ export class TeamProvider implements AsyncDisposable {
     return signed(change(claims), signedBy, { typ: "logout+jwt" });
   }
 
-  /** Nobody listens any more. */
+  /** The port has no listener any more. */
   async goAway(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

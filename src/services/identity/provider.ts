@@ -1,6 +1,6 @@
 /**
- * The team's provider as the OpenID library sees it. It is looked up when somebody needs it and kept for an hour; one
- * that is away is asked again the next time.
+ * The team's provider as the OpenID library sees it. It is looked up when it is needed and kept for an hour; one that
+ * is away is asked again the next time.
  */
 import { type JWTVerifyGetKey, createRemoteJWKSet, customFetch as joseFetch } from "jose";
 import {
@@ -87,7 +87,7 @@ export class Providers {
   }
 }
 
-/** What went wrong between us and the provider, in words that hold nothing of what was sent. */
+/** The failure between us and the provider, in words that hold nothing of the request. */
 export async function asSignInError<T>(task: () => Promise<T>): Promise<T> {
   try {
     return await task();

@@ -5,7 +5,7 @@ import type { Layer } from "./layer-store.ts";
 import { type TarItem, tar } from "./tar.ts";
 
 export interface NamedLayer extends Layer {
-  /** What it holds: `base`, `node`, `boxd`, `agent claude`, `skills`. */
+  /** The content of the layer: `base`, `node`, `boxd`, `agent claude`, `skills`. */
   readonly name: string;
 }
 
@@ -20,8 +20,8 @@ const epoch = "1970-01-01T00:00:00Z";
 const defaultEnv = ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"];
 
 /**
- * SECURITY: of a foreign base's settings nothing but variables is here: its entry point, volumes, health check and user
- * would be commands and mounts that nobody has agreed to.
+ * SECURITY: of a foreign base's settings only the variables are here: its entry point, volumes, health check and user
+ * would be commands and mounts without an agreement.
  */
 export function imageConfig({ layers, env, labels }: ImageContent): string {
   return JSON.stringify({

@@ -1,4 +1,4 @@
-/** What an image begins with: its layers, and what is in them. Kept beside the layers, so that it is made once. */
+/** The base of an image: its layers, and the list of their content. Kept beside the layers, so that it is made once. */
 import { createHash } from "node:crypto";
 import { readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

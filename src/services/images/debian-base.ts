@@ -91,7 +91,10 @@ const proxies = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
     }),
   );
 
-/** What mmdebstrap would leave of the host: names of mirrors (which may hold a password), its name, its resolver. */
+/**
+ * The traces of the host that mmdebstrap would leave: names of mirrors (which may hold a password), its name, its
+ * resolver.
+ */
 const forget = ["etc/apt/sources.list", "etc/apt/sources.list.d", "etc/hostname", "etc/resolv.conf"]
   .concat(["etc/apt/apt.conf.d/99mmdebstrap", "etc/dpkg/dpkg.cfg.d/99mmdebstrap", "var/log/apt"])
   .concat(["var/cache/debconf/config.dat-old", "var/cache/debconf/templates.dat-old"]);

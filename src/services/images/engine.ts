@@ -1,4 +1,4 @@
-/** What images need of a container engine. Every failure is one of ours: the engine is gone, or it refused. */
+/** The engine calls that images need. Every failure is one of ours: the engine is gone, or it refused. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * A base that somebody else has made: taken out of the engine layer by layer, each compared with its digest. Of its
- * settings only the environment is kept.
+ * A base from elsewhere: taken out of the engine layer by layer, each compared with its digest. Of its settings only
+ * the environment is kept.
  */
 import { createReadStream } from "node:fs";
 import { lstat, open, readFile, rm } from "node:fs/promises";

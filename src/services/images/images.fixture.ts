@@ -21,7 +21,7 @@ export class MemoryEngine implements ImageEngine {
   loads = 0;
   pulls: string[] = [];
   saved = 0;
-  /** What happens instead of a load. */
+  /** The action that replaces a load. */
   failure: Error | undefined;
   base: { reference: string; archive: Buffer } = { reference: "", archive: Buffer.alloc(0) };
 
@@ -63,7 +63,7 @@ export class MemoryEngine implements ImageEngine {
     this.images.delete(reference);
   }
 
-  /** An image that somebody else has made. */
+  /** An image from elsewhere. */
   async plant(reference: string, files: Readonly<Record<string, string>>): Promise<string> {
     const items = Object.entries(files).map(([path, text]) => ({
       kind: "file" as const,

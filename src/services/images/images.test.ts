@@ -120,7 +120,7 @@ describe("what goes wrong", () => {
   it("leaves nothing behind when the engine fails or the build is interrupted", async () => {
     await using ground = await openImageGround();
     const { recipe, images, options, engine, dir } = ground;
-    // What a daemon that was killed has left.
+    // Left behind by a daemon that was killed.
     await mkdir(join(dir, "images", "layers", ".0123", "chroot"), { recursive: true });
     engine.failure = new AgentBoxError("image.build_failed", "gone");
     await expect(images.build(recipe, options)).rejects.toMatchObject({ code: "image.build_failed" });

@@ -102,7 +102,7 @@ class EngineImages implements Images {
     });
   }
 
-  /** Built, and still in the engine as it was: somebody may have removed it there. */
+  /** Built, and still in the engine as it was: it may have been removed there. */
   async #findPlanned({ inputs }: ImagePlan): Promise<ImageInfo | undefined> {
     const image = await this.#records.find(inputs);
     if (!image) return undefined;

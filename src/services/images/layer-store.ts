@@ -1,6 +1,6 @@
 /**
- * Layers on disk: `<digest>.tar`, and for each key (what a layer is made from) a note that says which digest it has.
- * A layer appears under its name only when it is whole, so whatever has a name can be used.
+ * Layers on disk: `<digest>.tar`, and for each key (the inputs of a layer) a note with its digest. A layer appears
+ * under its name only when it is whole, so every file with such a name can be used.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -32,13 +32,13 @@ export class LayerStore {
     return dir;
   }
 
-  /** Removes what was not finished. One daemon serves a home, so before its first build that belongs to nobody. */
+  /** Removes unfinished layers. One daemon serves a home, so before its first build no layer is in the making. */
   async tidy(): Promise<void> {
     const names = (await readdir(this.#dir).catch(absent)) ?? [];
     await Promise.all(names.filter(isUnfinished).map((name) => removeTree(join(this.#dir, name))));
   }
 
-  /** What was made from the same before. */
+  /** The layer that was made from the same inputs before. */
   async find(key: string): Promise<Layer | undefined> {
     const text = await readFile(this.#noteOf(key), "utf8").catch(absent);
     if (text === undefined) return undefined;
@@ -78,7 +78,7 @@ export class LayerStore {
     yield* verified(createReadStream(this.#fileOf(digest)), digest);
   }
 
-  /** Removes what none of these names, and whatever a crash left; answers with the bytes. */
+  /** Removes the layers that none of these names, and leftovers of a crash; answers with the bytes. */
   async sweep(wanted: ReadonlySet<string>): Promise<number> {
     let freed = 0;
     for (const name of (await readdir(this.#dir).catch(absent)) ?? []) {

@@ -7,7 +7,7 @@ export interface DebianPackage {
   readonly architecture: string;
 }
 
-/** What boxd, workspaces and the gate need in every base. */
+/** The packages that boxd, workspaces and the gate need in every base. */
 const basePackages = ["ca-certificates", "git", "openssh-client"] as const;
 
 /**

@@ -1,4 +1,4 @@
-/** What was built here: `<inputs>.json`, and the list of its parts as `<inputs>.sbom.json`. */
+/** The records of built images: `<inputs>.json`, and the list of parts as `<inputs>.sbom.json`. */
 import { readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";

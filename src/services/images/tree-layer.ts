@@ -18,7 +18,7 @@ export async function* treeItems({ source, target }: TargetedTree): AsyncGenerat
   try {
     yield* itemsOf(items, { source, target });
   } finally {
-    // Whoever stops half-way leaves no directory open.
+    // A reader that stops half-way leaves no directory open.
     await items.return(undefined);
   }
 }
@@ -76,7 +76,7 @@ const firstLength = (path: string): number => {
   return slash === -1 ? path.length : slash;
 };
 
-/** SECURITY: in the image a link that leaves its tree would show whatever lies there in the box. */
+/** SECURITY: in the image a link that leaves its tree would show a file of the box. */
 function insideLink(path: string, root: string, target: string): string {
   const led = posix.join(posix.dirname(`/${path}`), target);
   if (!target.startsWith("/") && (led === root || led.startsWith(`${root}/`))) return target;

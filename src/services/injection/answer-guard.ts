@@ -14,7 +14,7 @@ import { type MaskedValue, valueForms } from "./value-forms.ts";
  * the next request past the gate.
  */
 const notAnswered = new Set(["set-cookie", "set-cookie2", "alt-svc"]);
-/** What is no longer true of a body that was unpacked. */
+/** Headers that are no longer true of a body that was unpacked. */
 const ofPacked = new Set(["content-encoding", "content-length", "content-md5", "content-digest", "digest"]);
 
 export interface GuardedAnswer {

@@ -20,7 +20,7 @@ export interface CheckedAwsRequest {
   readonly payloadHash: string | undefined;
 }
 
-/** What can be said about it before there is a key. */
+/** The part of it that is known before there is a key. */
 export function checkAwsRequest(
   request: OutgoingRequest,
   authorization: AwsAuthorization | undefined,
@@ -34,7 +34,7 @@ export function checkAwsRequest(
       "Use a program that signs with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as the box has them, and not a presigned URL.",
     );
   const dateTime = single(request.headers, "x-amz-date") ?? "";
-  // SECURITY: a signature for a later day, repeated by a server, could be used then by whoever has seen it.
+  // SECURITY: a server could repeat a signature for a later day, and all who have seen it could use it then.
   if (
     !dateTime.startsWith(authorization.date) ||
     Math.abs(timeOf(dateTime) - nowMs) > maxSkewMs ||

@@ -11,7 +11,7 @@ import { decodePercent } from "./request-query.ts";
 export interface SignedRequest {
   readonly method: string;
   readonly path: string;
-  /** What may have been sent as Host. */
+  /** The values that may have been sent as Host. */
   readonly hosts: readonly string[];
   readonly headers: readonly string[];
   /** As in `x-amz-date`. */

@@ -12,7 +12,7 @@ export interface BoundDestination {
   readonly placeholder: Placeholder;
 }
 
-/** Every place at this host and port, whatever the method and path: what makes the host a managed one. */
+/** Every destination at this host and port, for any method and path: these make the host a managed one. */
 export const destinationsAt = (
   all: readonly BoundDestination[],
   host: string,

@@ -1,4 +1,4 @@
-/** What counts as a credential in the head of a request: every header and parameter that a server could take one from. */
+/** The credentials in the head of a request: every header and parameter that a server could take one from. */
 const headers = new Set([
   "authentication",
   "cookie",
@@ -16,7 +16,7 @@ const headers = new Set([
 const headerFamilies =
   /(?:^|-)(?:authorization|credentials?|password|passwd|secret|token|(?:access|account|admin|api|app|application|auth|master|private|secret|subscription)-?key|(?:access|api|auth|private|session)token)$/;
 
-/** Tokens that sign nobody in: they guard a form, name a page, or make a request the same one. */
+/** Tokens that sign no one in: they guard a form, name a page, or make a request the same one. */
 const harmlessTokens = /(?:^|-)(?:csrf|xsrf|client|continuation|next|page|sync)-?token$/;
 
 /** A browser cannot set headers on a WebSocket, so services take a key from the list of protocols. */

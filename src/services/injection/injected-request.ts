@@ -17,8 +17,8 @@ import type { MaskedValue } from "./value-forms.ts";
 /* A value as it can be put into a request, or the reason why it cannot. */
 
 /**
- * What a header can hold, and what no server cuts off at its ends. SECURITY: with a line break in it, a value would end
- * the header and begin another one, or another request.
+ * Values that a header can hold, and that no server cuts off at its ends. SECURITY: with a line break in it, a value
+ * would end the header and begin another one, or another request.
  */
 const headerText = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
@@ -35,7 +35,7 @@ function awsKeyOf({ kind, bytes }: SecretValue): AwsKey | undefined {
   return kind === "aws" ? AwsKey.safeParse(parseJson(bytes.toString("utf8"))).data : undefined;
 }
 
-/** What of a value an answer must not hold. The id of an AWS key is no secret, and tools list it. */
+/** The parts of a value that an answer must not hold. The id of an AWS key is no secret, and tools list it. */
 function maskedOf(value: SecretValue, as: SecretDestination["as"]): MaskedValue[] {
   if (value.kind === "aws") {
     const key = awsKeyOf(value);

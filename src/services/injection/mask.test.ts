@@ -37,7 +37,7 @@ describe("masking", () => {
         expect(output.length).toBe(input.length);
         expect(output.includes(Buffer.from(secret, "latin1"))).toBe(false);
         const whole = masked(patterns, [input]);
-        // What differs from the input is a star, and lies where the value lies in the uncut text.
+        // Every byte that differs from the input is a star, and lies where the value lies in the uncut text.
         for (let i = 0; i < input.length; i += 1) {
           if (output[i] !== input[i]) expect([output[i], whole[i]]).toEqual([0x2a, 0x2a]);
         }

@@ -25,7 +25,7 @@ export class Mask {
     this.#patterns = patterns;
   }
 
-  /** What can be passed on now. */
+  /** The bytes that can be passed on now. */
   next(chunk: Buffer): Buffer {
     const patterns = this.#patterns;
     const bytes = this.#tail.length > 0 ? Buffer.concat([this.#tail, chunk]) : chunk;

@@ -61,7 +61,7 @@ export class UnpackedStream extends Transform {
     done(error);
   }
 
-  /** What follows the packed part is nothing: the decoder ends there, and takes no more. */
+  /** Bytes after the packed part do not count: the decoder ends there, and takes no more. */
   #until(done: () => void, start: (taken: () => void) => void): void {
     let isDone = false;
     this.#wake = () => {

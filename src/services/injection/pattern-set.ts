@@ -17,7 +17,7 @@ export class PatternSet {
   readonly #candidates = new Map<number, Buffer[]>();
   readonly #byFirst = new Map<number, Buffer[]>();
 
-  /** Patterns of fewer than two bytes are none. */
+  /** Patterns of fewer than two bytes are ignored. */
   constructor(patterns: Iterable<Buffer>) {
     const unique = new Map<string, Buffer>();
     for (const pattern of patterns) if (pattern.length >= 2) unique.set(pattern.toString("latin1"), pattern);
@@ -61,8 +61,8 @@ export class PatternSet {
   }
 
   /**
-   * Where the first piece begins that reaches to the end and that more bytes could make a pattern of; `bytes.length`
-   * where there is none. A piece of at most `slackOf(pattern)` bytes does not count.
+   * The start of the first piece that reaches to the end and that more bytes could complete to a pattern;
+   * `bytes.length` where there is none. A piece of at most `slackOf(pattern)` bytes does not count.
    */
   openEnd(bytes: Buffer, slackOf: (pattern: Buffer) => number = () => 0): number {
     const { length } = bytes;

@@ -15,7 +15,7 @@ const table = new BindingTable();
 table.set(box, [bearer, aws]);
 const { marks } = table.find(box)!;
 
-/** What passes, and whether it ended in a refusal. */
+/** The bytes that pass, and whether it ended in a refusal. */
 async function scan(chunks: readonly Buffer[], encoding: BodyEncoding = "identity") {
   const passed: Buffer[] = [];
   const stream = Readable.from(chunks, { objectMode: false }).pipe(new PlaceholderScan(marks, encoding));

@@ -1,6 +1,6 @@
 /**
- * Lets a request's body through unless a placeholder of the box is in it, however the body is cut or packed. What
- * completes a placeholder is never passed on, so no server gets a whole one.
+ * Lets a request's body through unless a placeholder of the box is in it, however the body is cut or packed. The bytes
+ * that complete a placeholder are never passed on, so no server gets a whole one.
  */
 import { Transform, type TransformCallback } from "node:stream";
 import { AgentBoxError } from "../../base/errors.ts";

@@ -1,17 +1,17 @@
 /**
- * What a box holds in the place of a secret: made from the incarnation and the name of the binding, so it is the same
- * after a restart, another one in a fork, and says nothing about the value.
+ * The value that a box holds in the place of a secret: made from the incarnation and the name of the binding, so it is
+ * the same after a restart, another one in a fork, and says nothing about the value.
  */
 import { createHash } from "node:crypto";
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import type { GateBox } from "../../ports/gate.ts";
 
 export interface Placeholder {
-  /** What programs send; for AWS, the half that is never sent. */
+  /** The text that programs send; for AWS, the half that is never sent. */
   readonly token: string;
   /** For AWS: the half that names the key. */
   readonly accessKeyId?: string | undefined;
-  /** What is looked for: without the prefix, which many tokens have. */
+  /** The text that is searched for: without the prefix, which many tokens have. */
   readonly marks: readonly string[];
 }
 

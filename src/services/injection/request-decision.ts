@@ -1,6 +1,6 @@
 /**
- * What becomes of a request, as far as its head tells: refused, passed on without a credential, or meant for a bound
- * place. Pure; nobody has been asked and no value is known yet.
+ * The decision about a request, as far as its head allows one: refused, passed on without a credential, or meant for a
+ * bound destination. Pure; no person has been asked and no value is known yet.
  */
 import { overridesOf } from "../../contract/network/request-overrides.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
@@ -38,7 +38,7 @@ export function decideRequest(
 ): RequestDecision {
   const managed = destinationsAt(destinations, request.host, request.port);
   if (managed.length === 0) {
-    // What cannot be read is still looked at as it is.
+    // A value that cannot be decoded is still searched as it is.
     return (
       markInHead(marks, request) ?? {
         outcome: "pass",
@@ -49,7 +49,7 @@ export function decideRequest(
   const sent = readCredentials({ all: destinations, managed, marks }, request);
   if ("outcome" in sent) return sent;
   const candidates = destinationsFor(managed, request);
-  // SECURITY: whether the secret is for such a path nobody can say, and without it nothing is sent in silence.
+  // SECURITY: whether the secret is for such a path is unknown, and nothing is silently sent without it.
   if (candidates.length === 0 && isUnclear(managed, request)) return twoReadings(managed[0]!);
   const bound = boundDestination(candidates, sent);
   if (bound !== undefined && "outcome" in bound) return bound;

@@ -26,7 +26,7 @@ export function injectedHead(
   const rest = withoutCredentials(request, sent);
   const headers = rest.filter((_, i) => {
     const name = rest[i - (i % 2)]!.toLowerCase();
-    // An extension may pack messages; without an offer there is none.
+    // An extension may pack messages; without an offer the server cannot choose one.
     return !readableOnly.has(name) && !(request.isUpgrade && name === "sec-websocket-extensions");
   });
   headers.push("Accept-Encoding", "identity", ...credentialHeader(as, value));

@@ -29,7 +29,7 @@ function readPiece(raw: string): QueryPiece {
 export const namesIn = ({ raw }: QueryPiece): string[] =>
   raw.split(";").map((part) => decodeLoosely(part.split("=", 1)[0]!));
 
-/** What cannot be decoded stays as it is. The characters of the result are bytes. */
+/** Bytes that cannot be decoded stay as they are. The characters of the result are bytes. */
 export const decodePercent = (text: string): string =>
   text.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 

@@ -1,6 +1,6 @@
 /**
- * What a request to a managed host brings along as credentials: placeholders of the box, which are taken out, or a
- * refusal. Nothing that a server could take for a credential is left in the rest.
+ * The credentials that a request to a managed host brings along: placeholders of the box, which are taken out, or a
+ * refusal. The rest has nothing in it that a server could take for a credential.
  */
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
@@ -28,7 +28,7 @@ interface Reading {
   readonly marks: Marks;
 }
 
-/** A placeholder in the head of a request to a host that nothing is bound to. */
+/** A placeholder in the head of a request to a host without a binding. */
 export function markInHead(marks: Marks, { path, headers }: OutgoingRequest): Refusal | undefined {
   const inPath = secretInUrl(marks, path);
   if (inPath !== undefined) return misplacedIn("in the URL", inPath);

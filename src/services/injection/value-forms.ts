@@ -8,8 +8,8 @@ export interface MaskedValue {
 }
 
 /**
- * What is shorter than six bytes is left out: it occurs by chance in every longer answer, which masking would tear up,
- * and whoever sees the stars where nothing was to be hidden has learned the value from them.
+ * Forms shorter than six bytes are left out: they occur by chance in every longer answer, which masking would tear up,
+ * and stars where no value was hidden would give the value away.
  */
 export function valueForms(values: Iterable<MaskedValue>): Buffer[] {
   const forms = new Set<string>();
@@ -40,7 +40,7 @@ export const base64Inside = (text: string): string[] =>
 function inUrls(value: string): string[] {
   const plain = encodeURIComponent(value);
   const strict = plain.replaceAll(/[!'()*]/g, percent);
-  // Whatever is no letter or digit: what is not needed is encoded too by some.
+  // All but letters and digits: some programs encode more than they must.
   const full = value.replaceAll(/[^A-Za-z0-9]/g, percent);
   const upper = [plain, strict, full, encodeURI(value)];
   const spaced = upper.map((form) => form.replaceAll("%20", "+"));

@@ -41,7 +41,7 @@ export class Arrivals {
     socket.on("close", cancel);
   }
 
-  /** For a connection that is against the protocol. Whoever makes many of them is kept waiting for the end. */
+  /** For a connection that is against the protocol. A box that makes many of them is kept waiting for the end. */
   refuse(socket: Socket, reason: string): void {
     this.#events.violated(reason);
     const waitMs = this.#rates.offence();

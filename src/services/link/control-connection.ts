@@ -7,7 +7,7 @@ import type { FrameSocket } from "./frame-socket.ts";
 import type { Meter } from "./link-rates.ts";
 import { problemOf, streamFailure } from "./stream-failure.ts";
 
-/** Health comes every five seconds; four missing ones in a row mean that nobody is there. */
+/** Health comes every five seconds; after four missing ones in a row, boxd counts as gone. */
 const silenceMs = 20_000;
 
 export type Notice = Exclude<ControlMessage, { type: "response" | "error" }>;

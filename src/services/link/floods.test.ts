@@ -1,4 +1,4 @@
-/** What a box that never stops is held to, at the link itself. */
+/** The bounds on a box that never stops sending, at the link itself. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";

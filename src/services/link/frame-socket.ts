@@ -25,7 +25,7 @@ export interface FrameSocketEvents {
   closed(): void;
 }
 
-/** For a connection that nobody listens to. */
+/** For a connection without a listener. */
 export const silent: FrameSocketEvents = {
   frame: () => undefined,
   drained: () => undefined,
@@ -42,7 +42,7 @@ export class FrameSocket {
   readonly #flow: FrameFlow;
   #events: FrameSocketEvents = silent;
   #meter: Meter = () => 0;
-  /** What the listener wants. */
+  /** Whether the listener wants data. */
   #isPaused = false;
   /** There was too much at once; reading goes on when it has been paid for. */
   #isHeld = false;
@@ -68,7 +68,7 @@ export class FrameSocket {
     this.#events = events;
   }
 
-  /** What each frame costs from now on. Whoever owes something from another connection waits before the first one. */
+  /** The cost of each frame from now on. A box that owes for another connection waits before the first one. */
   measureWith(meter: Meter): void {
     this.#meter = meter;
     const waitMs = meter(0);

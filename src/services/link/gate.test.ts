@@ -159,7 +159,7 @@ test("a box with all its ways out in use can still be spoken to, and none is fre
   await waitFor("it has the free place", () => taken.length === 513);
   next.destroy();
 
-  // Whatever is left is closed with the link.
+  // Open streams are closed with the link.
   const closed = once(sockets[1]!.resume(), "close");
   await box.link.shutdown(200);
   await box.link[Symbol.asyncDispose]();

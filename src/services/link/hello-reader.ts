@@ -7,7 +7,7 @@ import { messageOf } from "../../base/errors.ts";
 import { decodeJson, frameKind } from "../../contract/link/codec.ts";
 
 const headBytes = 5;
-/** SECURITY: nobody is known yet; a hello is small, and nothing larger is kept for one. */
+/** SECURITY: the peer is not known yet; a hello is small, and nothing larger is kept for one. */
 const maxHelloBytes = 4096;
 
 export interface HelloEvents {

@@ -1,14 +1,16 @@
 /**
- * How fast a box may talk, whatever it says. What comes faster is not read: it waits in the box, where it costs nobody but
- * the box. Honest boxes stay below, except for a program that prints or connects as fast as it can; that one is only as
- * fast as is fair.
+ * How fast a box may talk, in messages of any kind. Messages that come faster are not read: they wait in the box, at
+ * the box's own cost. Honest boxes stay below, except for a program that prints or connects as fast as it can; that one
+ * gets a fair share.
  */
 import type { Clock } from "../../base/clock.ts";
 import { SharedRate, TokenBucket } from "../../base/rate.ts";
 
 /** boxd says something every few seconds and when something changes. A message costs one, and one more for each 2 KiB. */
 const control = { perSecond: 64, burst: 1_024, bytes: 2 << 10 };
-/** What a box did wrong; beyond it, a connection that is against the protocol is let go later, and dials again later. */
+/**
+ * Violations of a box; beyond this, a connection that is against the protocol is let go later, and dials again later.
+ */
 const offences = { perSecond: 20, burst: 1_000 };
 /** Connections of all kinds; `npm ci` makes some hundred, a load test some thousand a second. */
 const connections = { own: { perSecond: 50, burst: 2_000 }, alone: 3_000, together: 500 };

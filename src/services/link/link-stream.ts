@@ -17,7 +17,7 @@ export class HostLinkStream implements LinkStream {
   readonly #drains: (() => void)[] = [];
   #ended: () => void = () => undefined;
   #isStarted = false;
-  /** What the listener wants; before the start nothing flows whatever it wants. */
+  /** Whether the listener wants data; before the start none flows. */
   #isPaused = false;
   #hasEnded = false;
   #isClosed = false;
@@ -50,7 +50,7 @@ export class HostLinkStream implements LinkStream {
     this.#start();
   }
 
-  /** For the link itself: nothing is delivered because of it. */
+  /** For the link itself: it delivers no data. */
   whenClosed(listener: () => void): void {
     this.#ended = listener;
   }
@@ -124,7 +124,7 @@ export class HostLinkStream implements LinkStream {
   #closed(): void {
     this.#isClosed = true;
     this.#ended();
-    // A box can close before anybody listens; who comes then must hear of it as well.
+    // A box can close before there is a listener; a later listener must hear of it as well.
     if (!this.#isStarted) return;
     const early = new AgentBoxError("box.unreachable", "The box closed the stream before it had ended.");
     const error = this.#error ?? (this.#hasEnded ? undefined : early);

@@ -10,7 +10,7 @@ import type { BoxOwner } from "../../contract/box.ts";
 import type { BoxdConfig } from "../../contract/link/messages.ts";
 import { writeFileAtomic } from "../../host/files.ts";
 
-/** What fits into sun_path on Linux, without its final zero. */
+/** The bytes that fit into sun_path on Linux, without its final zero. */
 const maxSocketPath = 107;
 /** SECURITY: counted apart, so that a box full of busy programs can still be spoken to, and the other way round. */
 export const maxConnections = 256;
@@ -70,8 +70,8 @@ export async function listenForBox({
   let isClosed = false;
   let rest = (): void => undefined;
   const drops = new TokenBucket(droppedPerSecond, droppedBurst, clock);
-  // SECURITY: to take a connection and close it costs the daemon more than it costs the box to dial. Where nobody listens,
-  // it is the kernel that refuses.
+  // SECURITY: to take a connection and close it costs the daemon more than it costs the box to dial. Without a
+  // listener, the kernel refuses.
   server.on("drop", () => {
     if (drops.take() || !server.listening) return;
     violated("it dials without end, and its socket is closed for a second");
@@ -98,9 +98,9 @@ export async function listenForBox({
 
 async function listen(server: Server, path: string, owner: BoxOwner): Promise<void> {
   await rm(path, { force: true });
-  // SECURITY: no other user can connect before the mode is right, because the daemon's umask lets nobody else write.
-  // The umask is never changed here: it belongs to the whole process, and a directory that another task is making at
-  // that moment would become one that nobody can enter.
+  // SECURITY: no other user can connect before the mode is right, because the daemon's umask gives write permission to
+  // no other user. The umask is never changed here: it belongs to the whole process, and a directory that another task
+  // makes at that moment would become inaccessible.
   server.listen(path);
   await once(server, "listening");
   await chmod(path, 0o600);

@@ -19,7 +19,7 @@ test("boxd's agent socket is its own, and each connection to it comes to the hos
   };
   await using box = await FixtureBox.listen({ listener, sshAgent: "keys/agent.sock" });
   const path = box.sshAgent!;
-  // What a boxd before it left there.
+  // Left there by an earlier boxd.
   mkdirSync(dirname(path), { mode: 0o755 });
   writeFileSync(path, "");
   await box.boot();

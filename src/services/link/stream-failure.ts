@@ -1,4 +1,4 @@
-/** What boxd says went wrong, as an error of this program. The box chooses the words, never the meaning. */
+/** A failure that boxd reports, as an error of this program. The box chooses the words, never the meaning. */
 import { isErrorCode } from "../../base/error-codes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";

@@ -31,7 +31,7 @@ export class Violations {
   add(reason: string): void {
     this.#unreported += 1;
     this.#last = printable(reason).slice(0, 200);
-    // What has not been said yet is worth saying soon; a box can make up only so much of it.
+    // A violation that has not been reported yet is worth reporting soon; a box can make up only so many.
     if (this.#seen.size < soonReports && !this.#seen.has(this.#last)) {
       this.#seen.add(this.#last);
       this.#everyMs = everyMs;

@@ -1,6 +1,6 @@
 /**
- * Commits as objects, written byte for byte: authors, dates, encodings and messages stay what they were, nothing is
- * signed and no editor or template has a say.
+ * Commits as objects, written byte for byte: authors, dates, encodings and messages stay as they were, nothing is
+ * signed and no editor or template is used.
  */
 import type { ScratchRepository } from "./scratch-repository.ts";
 

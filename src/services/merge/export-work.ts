@@ -1,6 +1,6 @@
 /**
  * Work as a file: a patch that `git apply` takes, or a bundle with one branch. The file appears whole or not at all,
- * belongs to whoever owns its directory, and is never written through a link.
+ * belongs to the owner of its directory, and is never written through a link.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -84,7 +84,7 @@ async function writeBundle(
   await mkdir(dirname(ref), { recursive: true });
   // The snapshot has a commit of its own only for what the agent has not committed.
   await writeFile(ref, `${ofCommit === ofHead ? head : commit}\n`);
-  // A base without a past is nobody's but ours, so the bundle must bring it along.
+  // A base without a past exists only here, so the bundle must bring it along.
   const parents = (await scratch.ok(["rev-list", "--parents", "--max-count=1", base])).trim().split(" ");
   const known = parents.length > 1 ? [`^${base}`] : [];
   const result = await scratch.git(["bundle", "create", "--quiet", "-", `refs/heads/${branch}`, ...known], {
@@ -108,7 +108,9 @@ function branchName({ branch = "agentbox/work" }: ExportOptions): string {
   );
 }
 
-/** SECURITY: the directory may be anybody's, and names in it may be links to what only the daemon can write. */
+/**
+ * SECURITY: the directory may belong to any user, and names in it may be links to files that only the daemon can write.
+ */
 async function writeWhole(
   file: string,
   overwrite: boolean,

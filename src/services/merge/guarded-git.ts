@@ -1,6 +1,6 @@
 /**
- * Git with the rights of the person, every byte of its output kept, and no way to another machine: whatever an object
- * may lack is an error and never a reason to fetch.
+ * Git with the rights of the person, every byte of its output kept, and no way to another machine: a missing object is
+ * an error and never a reason to fetch.
  */
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";

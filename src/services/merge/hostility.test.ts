@@ -76,7 +76,7 @@ class Canary {
     await rm(this.sang, { force: true });
   }
 
-  /** What has run, by its first word. */
+  /** The programs that have run, by their first word. */
   async heard(): Promise<readonly string[]> {
     const text = await readFile(this.sang, "utf8").catch(() => "");
     return [...new Set(text.split("\n").map((line) => line.split(" ")[0]!))].filter((name) => name !== "");

@@ -1,6 +1,6 @@
 /**
- * What of the person's own work would be touched: staged, changed or untracked, ignored files included. Only a path
- * that is exactly as the merge found it may be changed, so that taking it back loses nothing either.
+ * The parts of the person's own work that would be touched: staged, changed or untracked, ignored files included. Only
+ * a path that is exactly as the merge found it may be changed, so that taking it back loses nothing either.
  */
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";

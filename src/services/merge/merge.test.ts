@@ -148,7 +148,7 @@ describe("the history", () => {
       await f.write({ "c.txt": "rewritten\n" });
       f.commit("rewritten");
       await f.merged(request);
-      // What the base had and the person took away does not come back with the work.
+      // Files of the base that the person has removed do not come back with the work.
       expect([await read("sub/b.txt"), await read("c.txt"), await read("new/d.txt")]).toEqual([
         "two\n",
         "rewritten\n",

@@ -13,7 +13,7 @@ import { type MergeTarget, requireObjectId } from "./target.ts";
 const unpackLimit = 100;
 
 /**
- * SECURITY: the daemon reads its own review repository, which nobody else can, and hands over an open file; strict,
+ * SECURITY: the daemon reads its own review repository, which no other user can, and hands over an open file; strict,
  * so that `.git` as a name, two entries of one name and every other malformed object is refused here once more.
  */
 export async function bringIn(
@@ -60,8 +60,8 @@ export async function bringOver(
 }
 
 /**
- * SECURITY: has no name as soon as it is open, so that nobody can put another file in its place between writing and
- * reading, although the room belongs to the person.
+ * SECURITY: has no name as soon as it is open, so that no other file can be put in its place between writing and
+ * reading, although the directory belongs to the person.
  */
 class PackFile implements AsyncDisposable {
   readonly #written: FileHandle;

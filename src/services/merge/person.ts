@@ -14,11 +14,11 @@ export interface Person {
 export interface DaemonUser {
   readonly isRoot: boolean;
   readonly userHome: string;
-  /** For what is thrown away again; the system's own place unless told. */
+  /** For temporary directories; the system's own by default. */
   readonly tempDir?: string | undefined;
 }
 
-/** SECURITY: root writing into a directory of somebody else could be led through their links to any file. */
+/** SECURITY: root writing into a directory of another user could be led through their links to any file. */
 export async function ownerOf(directory: string, daemon: DaemonUser): Promise<Person> {
   const { uid, gid } = await stat(directory);
   if (!daemon.isRoot || uid === 0) return { home: daemon.userHome };

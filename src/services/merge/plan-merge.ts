@@ -1,4 +1,7 @@
-/** What a merge would do: the step that lands it, or what stands against it. Changes nothing outside the room. */
+/**
+ * The plan of a merge: the step that lands it, or the reasons against it. Changes nothing outside the scratch
+ * repository.
+ */
 import type { RunResult } from "../../host/run.ts";
 import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
 import { caseCollisions } from "./case-collisions.ts";
@@ -88,7 +91,7 @@ export async function findObstacles(
   return refused === undefined ? [] : [asText(pathOfRefusal(refused))];
 }
 
-/** What our own look has not seen, such as a file marked as unchanged that is not. */
+/** Changes that our own check has not seen, such as to a file marked as unchanged. */
 function pathOfRefusal(result: RunResult): string {
   const [, path] =
     /(?:Entry|file|Updating|directory) '([^\n]*)' (?:not uptodate|would|overlaps|is not)/.exec(

@@ -1,6 +1,6 @@
 /**
- * What a merge would make, for whoever judges it before it lands. It exists in a room of its own, which goes when it has
- * been read; the project keeps everything as it is, and what it is in the middle of does not matter.
+ * The result that a merge would have, to be judged before it lands. It exists in a scratch repository of its own, which
+ * is removed once it has been read; the project is not changed, and may be in the middle of a merge or a rebase.
  */
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";

@@ -4,7 +4,7 @@ import { type MergeTarget, referenceOptions } from "./target.ts";
 
 export interface BranchMove {
   readonly branch: string;
-  /** Commits, or zeros where there is none. */
+  /** Commits, or zeros for a reference that does not exist. */
   readonly old: string;
   readonly new: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What the branch would be after a merge: one commit, the agent's commits one by one, or a tree alone. All modes end
+ * The branch as it would be after a merge: one commit, the agent's commits one by one, or a tree alone. All modes end
  * with the same files; they differ in the history only.
  */
 import type { MergeConflict } from "../../contract/review/merge.ts";

@@ -1,7 +1,7 @@
 /**
- * A git directory of our own beside the person's repository: their objects, index and files, but none of their
- * config, hooks and references. What is made in it stays in it until it is brought over on purpose, so planning
- * leaves no trace. It belongs to the person and is gone afterwards.
+ * A git directory of our own beside the person's repository: their objects, index and files, but none of their config,
+ * hooks and references. New objects stay in it until they are brought over on purpose, so planning leaves no trace. It
+ * belongs to the person and is gone afterwards.
  */
 import { chown, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,10 @@ export interface ScratchSpec {
   readonly isSha256: boolean;
   readonly person: Person;
   readonly config?: GitConfig;
-  /** Where the room is made; the person must be able to get there. The system's own place unless told. */
+  /**
+   * The parent of the scratch repository; the person must be able to get there. The system's temporary directory by
+   * default.
+   */
   readonly tempDir?: string | undefined;
 }
 
@@ -73,8 +76,8 @@ export class ScratchRepository implements AsyncDisposable {
   }
 
   /**
-   * Copies a file of the person's with its times; false when there is none.
-   * SECURITY: by a process with their rights, so a link in its place gives them nothing they could not read.
+   * Copies a file of the person's with its times; false when it does not exist. SECURITY: by a process with their
+   * rights, so a link in its place gives them nothing they could not read.
    */
   async copyIn(file: string, name: string): Promise<boolean> {
     const target = join(this.gitDir, name);

@@ -1,5 +1,5 @@
 /**
- * What is taken over from the person's own git settings, and nothing else: how files are written, who they are. A
+ * The only settings taken over from the person's own git configuration: how files are written, and who they are. A
  * setting that names a program is not on the list, so none can come into force.
  */
 import { access } from "node:fs/promises";
@@ -19,7 +19,7 @@ export interface PersonSettings {
   readonly filters: ReadonlySet<string>;
 }
 
-/** SECURITY: an allow-list, because the names of drivers and filters are anybody's choice and cannot be listed. */
+/** SECURITY: an allow-list, because drivers and filters can have any name and cannot be listed. */
 const takenOver = [
   "core.attributesfile",
   "core.autocrlf",
@@ -46,7 +46,7 @@ export async function readPersonSettings(gitDir: string, person: Person): Promis
   const values = new Map<string, string>();
   const fields = list.split("\0");
   for (let i = 0; i + 1 < fields.length; i += 2) {
-    // What we have said ourselves on the command line is no setting of theirs.
+    // Settings that we give on the command line are not theirs.
     const [, key, value] = /^([^\n]+)(?:\n([^]*))?$/.exec(fields[i + 1]!) ?? [];
     // A name without a value means yes.
     if (key !== undefined && fields[i] !== "command") values.set(key, asText(value ?? "true"));

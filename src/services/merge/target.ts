@@ -17,11 +17,11 @@ export interface MergeTarget {
   readonly settings: PersonSettings;
   /** `refs/heads/…`; undefined when HEAD is a commit and no branch. */
   readonly branch: string | undefined;
-  /** The commit at HEAD; undefined when there is none yet. */
+  /** The commit at HEAD; undefined before the first one. */
   readonly head: string | undefined;
 }
 
-/** What git leaves behind while it waits for a person to go on. */
+/** The files that git leaves behind while it waits for a person to go on. */
 const unfinished: Readonly<Record<string, string>> = {
   MERGE_HEAD: "a merge",
   CHERRY_PICK_HEAD: "a cherry-pick",
@@ -44,7 +44,7 @@ export async function openTarget(projectDir: string, daemon: DaemonUser): Promis
   return target;
 }
 
-/** The same for what changes nothing there, whatever the repository is in the middle of. */
+/** The same for commands that change nothing there, also in the middle of a merge or a rebase. */
 export async function readTarget(projectDir: string, daemon: DaemonUser): Promise<MergeTarget> {
   const repository = await findRepository(projectDir);
   if (repository === undefined) {
@@ -90,7 +90,7 @@ export function requireBranch({ branch, repository }: MergeTarget): string {
   );
 }
 
-/** SECURITY: on another commit the same work makes another tree, which nobody has judged. */
+/** SECURITY: on another commit the same work makes another tree, which has not been judged. */
 export function requireJudged(judged: { readonly head: string | undefined }, { head }: MergeTarget): void {
   if (judged.head === head) return;
   throw mergeFailed("Your branch has moved while the work was judged; nothing was changed.", "Try again.");

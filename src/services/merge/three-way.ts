@@ -1,6 +1,6 @@
 /**
- * Merges trees without an index or a file: what changed from `base` to `theirs` is done to `ours`. The base is the
- * one that is given, whatever the histories are, so work lands also after a rebase and where there is no history.
+ * Merges trees without an index or a file: the changes from `base` to `theirs` are applied to `ours`. The base is
+ * given, independently of the histories, so work lands also after a rebase and where there is no history.
  */
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { MergeConflict } from "../../contract/review/merge.ts";

@@ -1,7 +1,6 @@
 /**
- * The note of a step that is being done, kept in references of the worktree from before the first file is touched
- * until the branch has moved. Whatever cuts the step off, the next command finds the note and takes back what was
- * half done.
+ * The note of a step in progress, kept in references of the worktree from before the first file is touched until the
+ * branch has moved. If the step is cut off, the next command finds the note and takes back the half that was done.
  */
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
@@ -74,7 +73,7 @@ async function markAsDone(
   for (const { path, oldMode, newMode, newId } of await changesBetween(scratch, from, to)) {
     if (!notStaged.has(path) || notWritten.has(path)) continue;
     const isPresent = await exists(top, path);
-    // What was to be added and is not there has not begun; perhaps no disk can hold such a path.
+    // A file that was to be added and is not there has not been begun; perhaps no disk can hold such a path.
     if (isThere(newMode) && (isPresent || isThere(oldMode))) lines.push(`${newMode} ${newId}\t${path}\0`);
     if (!isThere(newMode) && !isPresent) lines.push(`0 ${nothingId(target)}\t${path}\0`);
   }

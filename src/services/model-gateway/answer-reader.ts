@@ -7,7 +7,7 @@ import type { Learned, ModelLanguage } from "./language.ts";
 
 export interface AnswerReader {
   push(chunk: Buffer): void;
-  /** What is known when nothing more comes. */
+  /** The result when the answer has ended. */
   end(): Learned;
 }
 
@@ -156,7 +156,7 @@ function isNull(lines: Buffer, after: number): boolean {
   return lines[at] === letterN;
 }
 
-/** What an error document says about itself. */
+/** The message of an error document. */
 export function readFailure(language: ModelLanguage, text: string): string | undefined {
   const document = parseJson(text);
   const event: JsonObject | undefined = isObject(document) ? document : asObjects(document)[0];

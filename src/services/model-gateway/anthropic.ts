@@ -34,7 +34,7 @@ function readUsage(before: TokenUsage | undefined, usage: JsonObject): TokenUsag
   };
 }
 
-/** What the usage says of its price. A tier that the account has agreed on is charged as agreed. */
+/** The price tier of a usage. A tier that the account has agreed on is charged as agreed. */
 function readTerms(before: Learned["terms"], usage: JsonObject): Learned["terms"] {
   const isLong = (asCount(asObject(usage["cache_creation"])["ephemeral_1h_input_tokens"]) ?? 0) > 0;
   const { speed, inference_geo } = usage;

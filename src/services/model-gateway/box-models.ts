@@ -1,4 +1,4 @@
-/** What the gateway knows about one box: what it may ask, what it has open, and how much of it is held in memory. */
+/** The gateway's state of one box: the models it may ask, its open requests, and how much of them is held in memory. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Share } from "../../base/rate.ts";
@@ -11,13 +11,13 @@ export interface BoxModelsOptions {
   readonly listener: ModelListener;
   readonly clock: Clock;
   readonly limits: ModelLimits;
-  /** What this box may have parsed, beside all others. */
+  /** The bytes that this box may have parsed at once, beside all others. */
   readonly share: Share;
   /** Of all boxes. */
   readonly held: { bytes: number };
 }
 
-/** What a value costs beyond its bytes: it is parsed, judged and written again. */
+/** The cost of a value beyond its bytes: it is parsed, judged and written again. */
 const bytesPerValue = 128;
 
 export class BoxModels {
@@ -100,7 +100,7 @@ export class BoxModels {
     this.#options.share.spend(values * bytesPerValue);
   }
 
-  /** SECURITY: the daemon has one thread, and parses for all boxes. What comes faster than is fair waits. */
+  /** SECURITY: the daemon has one thread, and parses for all boxes. Requests beyond a box's fair share wait. */
   async takeTurn(bytes: number): Promise<void> {
     const waitMs = this.spend(bytes);
     if (waitMs > 0) await new Promise<void>((resolve) => this.#options.clock.after(waitMs, resolve));

@@ -34,7 +34,7 @@ async function openWorld() {
   };
 }
 
-/** Nothing reached the provider, nothing was admitted, and whoever listens knows why. */
+/** Nothing reached the provider, nothing was admitted, and the listener is told why. */
 function expectRefused(world: { provider: FakeProvider; fixture: GatewayFixture }, code: string): void {
   expect(world.fixture.refused.at(-1)?.code).toBe(code);
   expect(world.fixture.asked).toEqual([]);

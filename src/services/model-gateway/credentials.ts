@@ -44,8 +44,8 @@ const foreign = (where: string): AgentBoxError =>
 const nameOf = (name: string): string => name.toLowerCase().replaceAll("_", "-");
 
 /**
- * SECURITY: with a key of its own a box could use an account that nobody counts, and that whoever planted the key reads
- * along in. Takes the placeholder out of the query.
+ * SECURITY: with a key of its own a box could use an account that is not counted, and whose owner reads along. Takes
+ * the placeholder out of the query.
  */
 export function takePlaceholder(rawHeaders: readonly string[], query: URLSearchParams): void {
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -63,7 +63,7 @@ export function takePlaceholder(rawHeaders: readonly string[], query: URLSearchP
 export interface Key {
   readonly headers: readonly string[];
   readonly value: string | undefined;
-  /** What must be among the program's own `anthropic-beta`. */
+  /** A value that must be among the program's own `anthropic-beta`. */
   readonly beta?: string | undefined;
   /** Where it is taken, when that is not the provider's own address. */
   readonly baseUrl?: string | undefined;

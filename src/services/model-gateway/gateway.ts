@@ -9,7 +9,7 @@ import { BoxModels } from "./box-models.ts";
 import { type CallContext, ModelCall } from "./model-call.ts";
 import { ModelSocket } from "./model-socket.ts";
 
-/** What a box that nobody told us about may ask: nothing. */
+/** A box without a registered policy may ask nothing. */
 const nothing: ModelSpec = { provider: "", allow: [], aliases: {}, providers: [] };
 
 export class HostModelGateway implements ModelGateway {

@@ -13,7 +13,7 @@ function readUsage(usage: JsonObject): TokenUsage | undefined {
   if (prompt === undefined) return undefined;
   const reasoning = asCount(usage["thoughtsTokenCount"]) ?? 0;
   return {
-    // What built-in tools add to the prompt is counted apart, and is input all the same.
+    // Tokens that built-in tools add to the prompt are counted apart, and are input all the same.
     input: prompt + (asCount(usage["toolUsePromptTokenCount"]) ?? 0),
     output: (asCount(usage["candidatesTokenCount"]) ?? 0) + reasoning,
     cached: asCount(usage["cachedContentTokenCount"]) ?? 0,

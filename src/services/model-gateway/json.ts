@@ -1,4 +1,4 @@
-/** JSON that somebody else wrote: every look into it has an answer, whatever is there. */
+/** Untrusted JSON: every access has an answer, whatever its shape. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -11,7 +11,7 @@ export const asObjects = (value: unknown): readonly JsonObject[] =>
 
 export const asText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** A number of tokens; undefined when it is none. */
+/** A number of tokens; undefined for any other value. */
 export const asCount = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 

@@ -1,5 +1,5 @@
 /**
- * What the gateway must know of one API: how to read a request, change the little that may be changed, and learn usage
+ * The gateway's knowledge of one API: how to read a request, change the little that may be changed, and learn usage
  * from an answer. Data and pure functions; one file for each API.
  */
 import type { ModelApi } from "../../contract/model/api.ts";
@@ -7,7 +7,7 @@ import type { TokenUsage } from "../../contract/model/usage.ts";
 import type { ModelOutcome } from "../../ports/model-gateway.ts";
 import type { JsonObject } from "./json.ts";
 
-/** What a request asks for. */
+/** The facts of a request that count. */
 export interface Asked {
   readonly model: string;
   /** The most the answer may have, over all its choices; undefined when the request does not say. */
@@ -27,7 +27,7 @@ export interface Change {
   readonly isVendor: boolean;
 }
 
-/** What is known of an answer so far. */
+/** The state of an answer so far. */
 export interface Learned {
   readonly usage?: TokenUsage | undefined;
   /** The usage is the last word, not what was known when the answer began. */

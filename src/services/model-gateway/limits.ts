@@ -7,7 +7,7 @@ export const modelLimits = {
   /** The same for all boxes together; what a box always has is its own. */
   requestBytesTogether: 256 * 2 ** 20,
   requestBytesAlways: 8 * 2 ** 20,
-  /** What a request is made of, and how deep; a long conversation with many tools has some ten thousand. */
+  /** The values and the depth of a request; a long conversation with many tools has some ten thousand. */
   requestValues: 250_000,
   requestDepth: 256,
   /** How fast requests are parsed and judged, in bytes a second: what each box has, one that needs more, and several. */
@@ -15,7 +15,10 @@ export const modelLimits = {
   paceBurstBytes: 16 * 2 ** 20,
   paceAloneBytes: 32 * 2 ** 20,
   paceTogetherBytes: 16 * 2 ** 20,
-  /** What is read of an answer at once: a document, or one line of a stream. Longer: it passes, its usage is unknown. */
+  /**
+   * The bytes of an answer that are read at once: a document, or one line of a stream. A longer one passes, its usage
+   * is unknown.
+   */
   readBytes: 16 * 2 ** 20,
   /** An answer that is an error is held until it is whole. */
   errorBytes: 2 ** 20,
@@ -31,15 +34,15 @@ export const modelLimits = {
   /** Held by the library until it is whole, so a frame times the sockets is what one box can fill. */
   frameBytes: 16 * 2 ** 20,
   socketsPerBox: 16,
-  /** A WebSocket on which nothing is asked. */
+  /** A WebSocket without a request. */
   socketIdleMs: 600_000,
   /** Requests that wait on one WebSocket while another is answered. */
   socketQueue: 8,
   socketBufferBytes: 2 ** 20,
   progressMs: 250,
-  /** What an answer is taken to need when the request does not say. */
+  /** The tokens reserved for an answer when the request does not say. */
   usualOutput: 16_384,
-  /** What it may need then: no vendor's model says more at once. */
+  /** The most that is reserved then: no vendor's model says more at once. */
   longestOutput: 131_072,
 } as const;
 

@@ -56,7 +56,7 @@ export interface Asking {
 
 const vendorHost = "https://api.openai.com";
 
-/** What is sent. */
+/** The body that is sent. */
 export interface SentRequest {
   readonly path: string;
   readonly body: JsonObject;
@@ -91,7 +91,7 @@ export class MeteredRequest implements SentRequest {
     ({ path: this.path, body: this.body } = rewritten(asking, request.model, admitted.maxOutput));
   }
 
-  /** For what only counts tokens: the model is checked, and nothing is reserved. */
+  /** For a request that only counts tokens: the model is checked, and nothing is reserved. */
   static free(asking: Asking): SentRequest {
     const { model } = asking.language.read(asking.body, asking.path);
     judgeBody(asking.language.api, asking.body);
@@ -177,5 +177,5 @@ function estimateOf(
   return { input, output: usualOutput * choices, longest: longestOutput * choices };
 }
 
-/** Refused by whoever keeps the budget, who knows it already. */
+/** Refused by the budget, so its keeper knows it already. */
 export class NotAdmitted extends AgentBoxError {}

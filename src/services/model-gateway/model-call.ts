@@ -1,6 +1,6 @@
 /**
- * One HTTP request of a box: checked, sent with the host's key, and answered with the provider's own bytes as they come.
- * It has one end, whatever happens on either side: an answer, an error in the vendor's shape, or a broken connection.
+ * One HTTP request of a box: checked, sent with the host's key, and answered with the provider's own bytes as they
+ * come. It ends in exactly one way: an answer, an error in the vendor's shape, or a broken connection.
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import type { AgentBoxError } from "../../base/errors.ts";
@@ -128,7 +128,7 @@ export class ModelCall {
     if (this.#response.destroyed) return void answer.destroy();
     if (status >= 300 && status < 400) {
       answer.destroy();
-      // SECURITY: where it points to was judged by nobody, and the key would go with it.
+      // SECURITY: the target of a redirect has not been judged, and the key would go with it.
       throw unavailable("it wants the request to be sent elsewhere");
     }
     this.#status = status;
@@ -224,7 +224,7 @@ export class ModelCall {
   #answer(error: AgentBoxError): void {
     const { status, headers, body } = refusalOf(this.#provider?.api, error);
     const text = this.#request.method === "HEAD" ? "" : `${JSON.stringify(body)}\n`;
-    // What is left of the request is not read, so the connection cannot carry another.
+    // The rest of the request is not read, so the connection cannot carry another.
     const framing = ["content-length", String(Buffer.byteLength(text)), "connection", "close"];
     this.#response.writeHead(status, [...headers, ...framing] as OutgoingHttpHeader[]);
     this.#response.end(text);

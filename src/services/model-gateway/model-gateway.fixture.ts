@@ -59,7 +59,7 @@ export interface GatewayFixture extends AsyncDisposable {
   readonly refused: { readonly code: string; readonly message: string }[];
   readonly logged: unknown[];
   progressed: number;
-  /** What the listener answers to the next request. */
+  /** The listener's answer to the next request. */
   admit: (request: ModelRequest, signal: AbortSignal) => Promise<Admission>;
   keys: Record<string, string | ProviderKey | undefined>;
   ask(ask: Ask): Promise<Reply>;
@@ -191,7 +191,7 @@ export interface FakeProvider extends AsyncDisposable {
   readonly url: string;
   readonly server: Server;
   readonly seen: Seen[];
-  /** What it answers with; the request has been read. */
+  /** The answer; the request has been read. */
   answer: RequestListener;
 }
 

@@ -135,7 +135,7 @@ export class ModelSocket {
       noServer: true,
       maxPayload: limits.frameBytes,
       perMessageDeflate: false,
-      // What was offered is for the provider; it was not passed on, so none is chosen.
+      // Offered protocols are for the provider; they were not passed on, so none is chosen.
       handleProtocols: () => false,
     });
     server.on("headers", (headers) => {
@@ -164,7 +164,7 @@ export class ModelSocket {
     const type = isObject(frame) ? frame["type"] : undefined;
     if (typeof type === "string" && signals.has(type)) {
       this.#release(data.length);
-      // What is under way ends with the connection, and is counted as left.
+      // Requests in progress end with the connection, and are counted as left.
       return type === "response.cancel" && this.#isBusy ? this.#close(goingAway) : undefined;
     }
     if (this.#isBusy) return void this.#waiting.push(data);
@@ -205,8 +205,8 @@ export class ModelSocket {
       body,
       bytes,
     };
-    // SECURITY: the connection was let in with a key that may have been taken back since; then it ends here, and
-    // whoever opens another gets what is in force.
+    // SECURITY: the connection was let in with a key that may have been taken back since; then it ends here, and a new
+    // connection gets the keys in force.
     if ((await this.#findKey(asking.provider)).value !== this.#key.value) return this.#close(goingAway);
     const metered = await MeteredRequest.admit(this.#context, asking, this.#abort.signal);
     this.#learned = {};
@@ -297,7 +297,7 @@ export class ModelSocket {
       else answer.destroy();
     });
     answer.once("close", () => {
-      // Neither a WebSocket nor a refusal; where a redirect points to was judged by nobody.
+      // Neither a WebSocket nor a refusal; the target of a redirect has not been judged.
       if (status < 400 || !answer.complete) return this.#refuse(unavailable(`it answered ${status}`));
       const text = maskKey(Buffer.concat(chunks).toString(), this.#key.value);
       const kept = answerHeaders(answer.rawHeaders, this.#key.value).filter(

@@ -50,7 +50,8 @@ const isReference = (item: JsonObject): boolean =>
 function read(body: JsonObject): Asked {
   const model = asText(body["model"]);
   if (model === undefined) throw new AgentBoxError("model.bad_request", "The request names no model.");
-  // SECURITY: its answer would be made after this request is over, where nobody counts it. Servers take texts for it, too.
+  // SECURITY: its answer would be made after this request is over, and would not be counted. Servers take texts for it,
+  // too.
   if ((body["background"] ?? false) !== false) {
     throw new AgentBoxError("model.bad_request", "Answers in the background cannot be metered.", {
       hint: "Send the request without background.",
@@ -70,8 +71,9 @@ const matches: Readonly<Record<string, "answer" | "count">> = {
 };
 
 /**
- * What may be said on a WebSocket beside `response.create`. SECURITY: none of it is passed on, because the vendor answers
- * a wrong one with an error, which would look like the end of the answer that is under way, and the rest came for free.
+ * The messages permitted on a WebSocket beside `response.create`. SECURITY: none of them is passed on, because the
+ * vendor answers a wrong one with an error, which would look like the end of the answer in progress, and the rest would
+ * come for free.
  */
 export const signals: ReadonlySet<string> = new Set(["response.cancel", "response.processed"]);
 

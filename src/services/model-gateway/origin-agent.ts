@@ -86,7 +86,7 @@ function settled<S extends Socket>(socket: S, event: string, timeoutMs: number):
     socket.once(event, () => {
       clearTimeout(timer);
       socket.off("error", fail);
-      // Whoever takes it listens too; until then an error must not end the process.
+      // The caller that takes it listens too; until then an error must not end the process.
       socket.on("error", () => undefined);
       resolve(socket);
     });

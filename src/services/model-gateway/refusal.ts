@@ -1,4 +1,4 @@
-/** What the gateway says no with: the vendor's own error shape, so that every agent can show it. */
+/** The gateway's refusals: the vendor's own error shape, so that every agent can show them. */
 import { STATUS_CODES } from "node:http";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import type { ModelProvider, ProviderApi } from "../../contract/model/api.ts";
@@ -51,7 +51,7 @@ const shapes: Readonly<Record<ProviderApi, Shape>> = {
   }),
 };
 
-/** Without a provider nobody knows the API; all three look for a message at the same place. */
+/** Without a provider the API is unknown; all three look for a message at the same place. */
 const anyShape: Shape = (error) => ({ type: "error", ...openAiShape(error) });
 
 export interface Refusal {
@@ -99,7 +99,7 @@ export function answerText(status: number, headers: readonly string[], body: str
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** What is recorded of a request whose program went away before it was answered. */
+/** The record of a request whose program went away before it was answered. */
 export const leftStatus = 499;
 export const leftError = "client_closed";
 
@@ -109,7 +109,7 @@ export const toRefusal = (error: unknown): AgentBoxError =>
     ? error
     : new AgentBoxError("internal.unexpected", "The model gateway failed.", { cause: error });
 
-/** What the program is not told: it may name addresses of the host. */
+/** Details that the program is not told: they may name addresses of the host. */
 export function logCause(
   logger: Logger,
   { name }: GateBox,

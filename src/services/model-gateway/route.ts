@@ -12,7 +12,7 @@ import { openAiResponses } from "./openai-responses.ts";
 
 export type Endpoint =
   | { readonly kind: "answer" | "count"; readonly language: ModelLanguage }
-  /** Nothing is asked of a model: a list of models, or whether anybody is there. */
+  /** A request without a model: a list of models, or a probe. */
   | { readonly kind: "look" };
 
 interface Vendor {

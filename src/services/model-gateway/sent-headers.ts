@@ -11,7 +11,7 @@ const sent: ReadonlySet<string> = new Set([
   "anthropic-version",
   "anthropic-dangerous-direct-browser-access",
   "x-goog-api-client",
-  // What agents say about themselves and their conversations.
+  // The headers in which agents describe themselves and their conversations.
   "conversation-id",
   "conversation_id",
   "copilot-integration-id",

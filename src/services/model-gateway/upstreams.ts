@@ -94,7 +94,7 @@ export class Upstreams {
         over();
         resolve(answer);
       });
-      // Nobody asked for another protocol, and Node tells nobody else that there will be no answer.
+      // No other protocol was asked for, and Node reports only here that there will be no answer.
       request.once("upgrade", (_, socket) => {
         over();
         socket.destroy();

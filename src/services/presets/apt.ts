@@ -1,4 +1,4 @@
-/** What apt fetches from: the repositories of all its source files, in both forms, as apt itself reports them. */
+/** The package sources of apt: the repositories of all its source files, in both forms, as apt itself reports them. */
 import { type ToolHost, notInstalled } from "./tool-host.ts";
 
 export async function readApt(host: ToolHost): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /**
- * What cargo fetches from: the registries of the person's configuration, and the index that cargo has used before,
+ * The package sources of cargo: the registries of the person's configuration, and the index that cargo has used before,
  * whose own description says where the packages lie. Cargo has no command that tells, so its files are read.
  */
 import { basename, join } from "node:path";

@@ -1,4 +1,4 @@
-/** What go fetches from: its module proxies and its checksum database, as go itself reports them. */
+/** The package sources of go: its module proxies and its checksum database, as go itself reports them. */
 import { type ToolHost, notInstalled } from "./tool-host.ts";
 
 export async function readGo(host: ToolHost): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-/** What npm fetches from: its registry and those of scopes, as npm itself reports them. */
+/** The package sources of npm: its registry and those of scopes, as npm itself reports them. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { type ToolHost, notInstalled } from "./tool-host.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What pip fetches from: its index, which its help names with every setting applied, the extra indexes, and the host
- * on which the index keeps its files, which only the index itself knows.
+ * The package sources of pip: its index, which its help names with every setting applied, the extra indexes, and the
+ * host on which the index keeps its files, which only the index itself knows.
  */
 import { type ToolHost, notInstalled } from "./tool-host.ts";
 

@@ -1,4 +1,7 @@
-/** The addresses a tool is configured with → rules. What no rule can open is said, and never opened by accident. */
+/**
+ * The addresses a tool is configured with, as rules. An address that no rule can open is reported, and never opened by
+ * accident.
+ */
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import { parseHostPattern } from "../../contract/network/host-pattern.ts";

@@ -82,7 +82,7 @@ async function orAbsent<T, U>(value: Promise<T>, absent: U): Promise<T | U> {
   }
 }
 
-/** The tool is not there, so nobody can say which hosts it would use. */
+/** The tool is not installed, so its hosts are unknown. */
 export const notInstalled = (tool: string): AgentBoxError =>
   new AgentBoxError("policy.invalid", `${tool} is not installed on this host, so its hosts are not known.`, {
     hint: `Remove the preset "${tool}" and write the hosts in network.allow.`,

@@ -1,13 +1,13 @@
 /**
- * What a box began with, as a commit: one of the project's, the files of a workspace that is no repository, or
- * nothing. Files are read as they are: ignored ones are left out, filters that attributes ask for do not exist.
+ * The first commit of a box: one of the project's, the files of a workspace that is no repository, or nothing. Files
+ * are read as they are: ignored ones are left out, filters that attributes ask for do not exist.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { type ReviewGit, reviewFailed } from "./review-git.ts";
 
-/** The same for everybody, so that the same files make the same commit. */
+/** A fixed author, so that the same files make the same commit. */
 const identity = {
   GIT_AUTHOR_NAME: "AgentBox",
   GIT_AUTHOR_EMAIL: "agent@agentbox.invalid",

@@ -11,7 +11,7 @@ export class BlobReader {
   readonly #git: ReviewGit;
   readonly #batchedSizes: ObjectBatch;
   readonly #contents: ObjectBatch;
-  /** What was listed last: the same files are read next. */
+  /** The last listing: the same files are read next. */
   #listed: ReadonlyMap<string, number> = new Map();
 
   constructor(git: ReviewGit) {

@@ -1,4 +1,4 @@
-/** What must be true whenever a bundle is refused. */
+/** The facts that must hold after every refused bundle. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";

@@ -1,4 +1,4 @@
-/** Threat 24: whatever the project or the box brings along that git would run, nothing of it runs here. */
+/** Threat 24: a project and a box can bring along programs that git would run; none of them runs here. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -73,13 +73,13 @@ function plant(dir: string): void {
   writeFileSync(join(gitDir, "config"), `[core]\n\trepositoryformatversion = 0\n${sections.join("")}`);
 }
 
-/** What plain git does. */
+/** The control: plain git runs them. */
 function runsCanary(dir: string, args: readonly string[]): boolean {
   canary.reset();
   try {
     scene.git(dir, args);
   } catch {
-    // What a canary answers is not always what git has asked for.
+    // The output of a canary is not always what git has asked for.
   }
   return canary.hasRun();
 }

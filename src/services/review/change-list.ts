@@ -1,6 +1,6 @@
 /**
- * What differs between two commits, from git's machine-readable output. Read by bytes: a path may hold anything
- * but NUL and need not be text.
+ * The differences between two commits, from git's machine-readable output. Read by bytes: a path may hold anything but
+ * NUL and need not be text.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { type Change, FileMode } from "../../contract/review/change.ts";
@@ -8,7 +8,7 @@ import { splitBytes } from "./byte-lines.ts";
 import type { BlobReader } from "./blob-reader.ts";
 import type { ReviewGit } from "./review-git.ts";
 
-/** Nothing that would run a program or depend on somebody's settings. */
+/** No option may run a program or depend on the user's settings. */
 export const plainDiff = [
   "-r",
   "-M50%",

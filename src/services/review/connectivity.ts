@@ -24,7 +24,8 @@ export async function requireSent(git: ReviewGit, { snapshot, index, have }: Sen
     unsent.add(id);
     if (unsent.size > maxUnsent) throw badBundle("it refers to more than it holds");
   }
-  // A box whose repository has bitmaps leaves out whatever its older history holds already. Rare, and slow to look up.
+  // A box whose repository has bitmaps leaves out objects that its older history holds already. Rare, and slow to look
+  // up.
   if (unsent.size > 0 && have.length > 0) {
     for await (const id of reachable(git, have, [])) {
       if (unsent.delete(id) && unsent.size === 0) break;
@@ -40,7 +41,7 @@ async function* reachable(
   except: readonly string[],
 ): AsyncGenerator<string, void> {
   const stdin = [...from, ...except.map((id) => `^${id}`), ""].join("\n");
-  // What any of the exceptions holds is left out, and not only what the commits that these descend from do.
+  // Objects of any of the exceptions are left out, not only those of the commits that these descend from.
   const args = ["rev-list", "--objects-edge-aggressive", "--no-object-names", "--stdin"];
   for await (const line of splitBytes(git.stream(args, { stdin }), "\n")) {
     const id = line.toString("latin1");

@@ -1,6 +1,5 @@
 /**
- * Review repositories: made when a box is, in one step, and opened when somebody looks. See ports/review.ts for
- * what they guarantee.
+ * Review repositories: made with the box, in one step, and opened on demand. See ports/review.ts for their guarantees.
  */
 import { randomBytes } from "node:crypto";
 import { rename, copyFile, mkdir, mkdtemp, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * Makes a review repository: bare, with a config of ours and nothing else. Objects of a project are borrowed by
- * naming the directory they are in; nothing is copied from it but the list of commits its history ends at.
+ * Makes a review repository: bare, with a config of ours and nothing else. Objects of a project are borrowed by naming
+ * their directory; only the list of commits at which its history ends is copied.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

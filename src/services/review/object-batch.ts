@@ -1,6 +1,6 @@
 /**
- * Reads many objects with one git, which ends by itself when nobody has asked for a while. A review asks for
- * thousands of files, and starting a process takes longer than reading one.
+ * Reads many objects with one git, which ends by itself after a while without requests. A review asks for thousands of
+ * files, and starting a process takes longer than reading one.
  */
 import type { GitProcess } from "../../host/git-process.ts";
 import { type ReviewGit, reviewFailed } from "./review-git.ts";

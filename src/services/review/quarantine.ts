@@ -1,6 +1,6 @@
 /**
- * A place for objects that nobody has checked yet. The repository's own objects are visible from it; what it holds
- * is not visible in the repository until it is let in, and is gone when it is not.
+ * Quarantine for unchecked objects. The repository's own objects are visible from it; its objects become visible in the
+ * repository once they are admitted, and are removed otherwise.
  */
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises";

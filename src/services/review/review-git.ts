@@ -1,6 +1,6 @@
 /**
- * Git in one review repository: our config only, no attributes of anybody's, bounded memory and time. What fails
- * is review.failed with git's last words made harmless.
+ * Git in one review repository: our config only, no attributes of the user or the system, bounded memory and time. A
+ * failure is review.failed with git's last words made harmless.
  */
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
@@ -69,7 +69,7 @@ export class ReviewGit {
     return result.stdout;
   }
 
-  /** What it prints, as it comes. Ends the process when the reader has seen enough. */
+  /** Yields the output as it comes. Ends the process when the reader has seen enough. */
   async *stream(args: readonly string[], options: ReviewGitOptions = {}): AsyncGenerator<Buffer, void> {
     const running = this.start(args, options);
     running.stdin?.end(options.stdin);
@@ -116,7 +116,7 @@ export function reviewFailed(step: string, end: Omit<GitEnd, "code">): AgentBoxE
 export function reasonOf({ stderr, timedOut, signal }: Omit<GitEnd, "code">): string {
   if (timedOut) return "it took too long";
   if (stderr.trim() === "") return signal === null ? "git gave no reason" : `git was ended by ${signal}`;
-  // What comes last is that it gave up; an error before that is why.
+  // The last line only says that git gave up; an error before it is the reason.
   const lines = stderr.trim().split("\n");
   const line = lines.findLast((text) => text.startsWith("error: ")) ?? lines.at(-1)!;
   // SECURITY: the text may quote names that the box has chosen.

@@ -1,5 +1,5 @@
 /**
- * One review repository. Everything is read from objects that were checked when they were taken; nothing is checked
+ * One review repository. Everything is read from objects that were checked when they were taken; no file is checked
  * out, and no program but git runs.
  */
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { BlobReader } from "./blob-reader.ts";
 import { type ReviewGit, requireId } from "./review-git.ts";
 import { takeBundle } from "./take-bundle.ts";
 
-/** What a box finds a checkpoint by, in a bundle of ours. */
+/** The ref by which a box finds a checkpoint in a bundle of ours. */
 const checkpointRef = "refs/agentbox/checkpoint";
 const maxCommits = 10_000;
 /** Judged one by one; more are said to be unjudged. */
@@ -97,7 +97,7 @@ export class BareReview implements ReviewRepository {
     const context = Math.min(Math.max(Math.trunc(contextLines), 0), 1_000_000);
     const form = ["-p", "--full-index", `-U${context}`, "--src-prefix=a/", "--dst-prefix=b/"];
     const range = [requireId(from), requireId(to)];
-    // SECURITY: paths come after "--" and are taken literally, whatever they begin with.
+    // SECURITY: paths come after "--" and are taken literally, also with a hyphen at the start.
     const args = [...form, ...(isBinary ? ["--binary"] : []), ...plainDiff, ...range, "--", ...paths];
     yield* this.#git.stream(["diff-tree", ...args], { timeoutMs: this.#git.limits.takeTimeoutMs });
   }

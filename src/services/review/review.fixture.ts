@@ -70,7 +70,7 @@ export class Scene implements Disposable {
     return this.git(dir, ["rev-parse", "HEAD"]).trim();
   }
 
-  /** What the script in a box does: a commit of everything, as a bundle. */
+  /** The same as the script in a box: a commit of everything, as a bundle. */
   snapshot(box: string, have: readonly string[]): string {
     this.git(box, ["add", "-A"]);
     const tree = this.git(box, ["write-tree"]).trim();
@@ -94,7 +94,7 @@ export class Scene implements Disposable {
     return file;
   }
 
-  /** A bundle of these objects, whatever they are. */
+  /** A bundle of these objects, unchecked. */
   crafted(pack: CraftedPack, header: string): string {
     const file = this.fresh("crafted");
     writeFileSync(file, Buffer.concat([Buffer.from(header), pack.bytes()]));
@@ -124,7 +124,7 @@ const types = { commit: 1, tree: 2, blob: 3, tag: 4, refDelta: 7 } as const;
 
 export type TreeEntry = readonly [mode: string, name: string | Uint8Array, id: string];
 
-/** Builds a pack object by object; nothing is checked. */
+/** Builds a pack object by object, without a check. */
 export class CraftedPack {
   readonly #objects: Buffer[] = [];
 

@@ -20,7 +20,7 @@ import { type ReviewGit, reasonOf } from "./review-git.ts";
 export interface TakeRequest {
   readonly bundleFile: string;
   readonly number: number;
-  /** What its objects may take here; a pack can grow by the objects that it builds on. */
+  /** The bound on its objects here; a pack can grow by the objects that it builds on. */
   readonly maxBytes?: number | undefined;
   readonly base: string;
   /** Every commit that was ever offered to the box as known. */
@@ -75,8 +75,8 @@ async function unpack(
 }
 
 /**
- * What a bundle builds on is where its commits meet what we have, which may be any commit of that history. SECURITY: not
- * any object that can be seen from here: the project's other branches can be, too.
+ * A bundle may build on any commit of the history that we have, where its commits meet it. SECURITY: not on any object
+ * that can be seen from here: the project's other branches can be, too.
  */
 async function requireKnown(
   git: ReviewGit,
@@ -113,7 +113,7 @@ async function requireCount(file: FileHandle, start: number, maxObjects: number)
   if (head.readUInt32BE(8) > maxObjects) throw badBundle(`it has more than ${maxObjects} objects`);
 }
 
-/** What old histories are full of and harms nobody. */
+/** Faults that old histories are full of and that are harmless. */
 const tolerated = ["zeroPaddedFilemode", "badTimezone", "missingSpaceBeforeDate"];
 
 /**
@@ -167,7 +167,7 @@ async function requireReadable(git: ReviewGit, base: string, snapshot: string): 
   }
 }
 
-/** What git cannot read in there is the bundle's fault. */
+/** If git cannot read an object there, the bundle is at fault. */
 async function checked<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;

@@ -118,7 +118,7 @@ async function startThread(onExit: (thread: Worker) => void): Promise<Worker> {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
-  // Between batches nobody listens, and an error without a listener would end the daemon.
+  // Between batches there is no listener, and an error without a listener would end the daemon.
   thread.on("error", () => undefined).on("exit", () => onExit(thread));
   thread.unref();
   return thread;

@@ -14,7 +14,10 @@ export const messageKind = {
 export const failureMessage = Buffer.from([messageKind.failure]);
 export const identitiesRequest = Buffer.from([messageKind.requestIdentities]);
 
-/** What an ssh client says about a session before it asks: with whom, and whether another host will speak here. */
+/**
+ * The session binding that an ssh client sends before it asks: with which server it speaks, and whether the agent is
+ * forwarded.
+ */
 export interface SessionBind {
   readonly hostKey: Buffer;
   readonly sessionId: Buffer;
@@ -47,7 +50,7 @@ export function parseSignRequest(message: Buffer): SignRequest | undefined {
   });
 }
 
-/** What is signed to sign in to a server; nothing else has this form. */
+/** The data that is signed to sign in to a server; nothing else has this form. */
 export interface SignIn {
   readonly sessionId: Buffer;
   readonly user: string;
@@ -79,7 +82,7 @@ export function parseSignIn(data: Buffer): SignIn | undefined {
   });
 }
 
-/** The public keys in an agent's list; undefined when it is none. */
+/** The public keys in an agent's list; undefined for another message. */
 export function parseIdentities(message: Buffer): readonly Buffer[] | undefined {
   return parseWhole(message, (reader) => {
     if (reader.byte() !== messageKind.identitiesAnswer) return undefined;

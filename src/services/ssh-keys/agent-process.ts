@@ -82,8 +82,8 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   /**
-   * SECURITY: the key goes in by stdin, and is wiped here afterwards. `destinations` and `knownHosts` are made from checked names
-   * only; with an askpass that always fails, a key with a passphrase is an error and asks nobody.
+   * SECURITY: the key goes in by stdin, and is wiped here afterwards. `destinations` and `knownHosts` are made from
+   * checked names only; with an askpass that always fails, a key with a passphrase is an error instead of a question.
    */
   async add(key: Buffer, destinations: readonly string[], knownHosts: string): Promise<void> {
     const file = join(this.#options.dir, "known_hosts");

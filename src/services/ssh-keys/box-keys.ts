@@ -73,7 +73,7 @@ export class BoxKeys {
     const ring = await current?.catch(() => undefined);
     const isRested = clock.monotonicMs() - this.#triedAtMs >= limits.retryMs;
     const isFree = ring === undefined || this.#open.size <= 1;
-    // What is not whole is tried again when nobody else uses it: the vault may be open by now, or a server known.
+    // An incomplete ring is made again when it is not in use: the vault may be open by now, or a server known.
     if (current !== undefined && current === this.#ring && !ring?.isWhole && isRested && isFree)
       await this.#drop();
     if (this.#isEnded) throw new AgentBoxError("secret.unavailable", "The box has ended.");

@@ -31,7 +31,7 @@ const signature = Buffer.concat([Buffer.from([messageKind.signResponse]), wireBy
 
 interface Opened {
   readonly program: FixtureProgram;
-  /** What reached the agent. */
+  /** The messages that reached the agent. */
   readonly asked: Buffer[];
   readonly records: (string | undefined)[];
 }
@@ -46,7 +46,7 @@ interface Setting {
   readonly authorise?: SshKeysListener["authorise"];
 }
 
-/** An agent that agrees to everything: whatever is refused here, the filter refused. */
+/** An agent that agrees to everything: every refusal here is the filter's. */
 function converse({ limits = {}, authorise = async () => true }: Setting = {}): Opened {
   const program = new FixtureProgram();
   programs.push(program);

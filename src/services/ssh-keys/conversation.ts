@@ -98,7 +98,7 @@ export class Conversation {
   async #bindSession(message: Buffer): Promise<Buffer> {
     const bind = parseSessionBind(message);
     if (bind === undefined || this.#bind !== undefined) return failureMessage;
-    // SECURITY: from now on a server speaks here, whatever the client makes of our answer.
+    // SECURITY: from now on a server speaks here, however the client takes our answer.
     if (bind.isForwarding) {
       this.#bind = bind;
       return failureMessage;
@@ -130,7 +130,7 @@ export class Conversation {
       listener.signed(box, binding, destination, signRefusals.not_granted);
       return failureMessage;
     }
-    // Nobody is there to take it any more, so none is made.
+    // The program has gone away, so no signature is made.
     if (this.#ended.signal.aborted) {
       listener.signed(box, binding, destination, signRefusals.gone);
       return failureMessage;

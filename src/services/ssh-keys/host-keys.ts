@@ -1,6 +1,6 @@
 /**
- * Host keys that this host's own known_hosts files have of a server. What is not in them is not known: nothing is
- * asked of the network.
+ * Host keys of a server in this host's own known_hosts files. A server without an entry is unknown: the network is not
+ * asked.
  */
 import { access } from "node:fs/promises";
 import { AgentBoxError } from "../../base/errors.ts";
@@ -44,7 +44,7 @@ export async function findHostKeys(
   return [...found.values()].filter(({ base64 }) => !revoked.has(base64));
 }
 
-/** Without the program nothing is known, and no box that has a key bound is kept from starting. */
+/** Without the program no server is known, but a box that has a key bound still starts. */
 const search = (destination: SshDestination, file: string): Promise<string> =>
   run(["ssh-keygen", "-F", knownName(destination), "-f", file], { timeoutMs: 10_000 }).then(
     ({ stdout }) => stdout,

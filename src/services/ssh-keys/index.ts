@@ -11,7 +11,7 @@ import { BoxKeys } from "./box-keys.ts";
 import { type SshKeysLimits, sshKeysLimits } from "./limits.ts";
 
 export interface SshKeysOptions {
-  /** Ours alone: whatever is in it is removed. Its path must be short, because sockets are in it. */
+  /** Ours alone: its old content is removed. Its path must be short, because sockets are in it. */
   readonly dir: string;
   readonly listener: SshKeysListener;
   /** Files of the host that say which host keys servers have, such as ~/.ssh/known_hosts. */
@@ -19,7 +19,7 @@ export interface SshKeysOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits?: Partial<SshKeysLimits> | undefined;
-  /** Where OpenSSH's programs are looked for; the system's own places unless told. */
+  /** The directories of OpenSSH's programs; the system's own by default. */
   readonly searchPath?: string | undefined;
 }
 

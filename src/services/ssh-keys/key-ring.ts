@@ -19,7 +19,7 @@ export interface KeyRingOptions extends AgentProcessOptions {
 
 /** One key, and every place that some binding gives it. */
 export interface RingKey {
-  /** What is named where no place is known: the first that has the key. */
+  /** The name where no destination is known: the first that has the key. */
   readonly binding: SecretBinding;
   readonly servers: readonly KnownServer[];
 }

@@ -1,6 +1,6 @@
 /**
- * Messages of the agent protocol over a stream, one at a time. Guarantees that nobody on the other side makes us hold
- * more than two messages or wait for the rest of one for long.
+ * Messages of the agent protocol over a stream, one at a time. Guarantees that the other side never makes us hold more
+ * than two messages or wait for the rest of one for long.
  */
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
@@ -51,7 +51,7 @@ export class MessageSocket {
     const isFirst = this.#held.length === 0;
     this.#held = Buffer.concat([this.#held, chunk]);
     // SECURITY: it has to be read on while a person is asked, to see when the program goes away. An ssh client waits
-    // for its answer, so whoever sends this much meanwhile is not one.
+    // for its answer, so a program that sends this much meanwhile is not one.
     if (this.#held.length > 2 * (messageBytes + lengthBytes)) return this.close();
     if (isFirst && !this.#isBusy) this.#setTimer();
     this.#next();

@@ -1,4 +1,6 @@
-/** Whether a signature may be made at all, before anybody is asked for it. Pure; the ssh-agent process decides again. */
+/**
+ * Whether a signature may be made at all, before a person is asked for it. Pure; the ssh-agent process decides again.
+ */
 import type { SecretBinding, SshDestination } from "../../contract/secret/binding.ts";
 import { parseSignIn, type SessionBind } from "./agent-messages.ts";
 

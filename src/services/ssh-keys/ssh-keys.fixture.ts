@@ -23,7 +23,7 @@ export class FixtureHost {
     return `${name} ssh-ed25519 ${this.blob.toString("base64")}\n`;
   }
 
-  /** What an ssh client tells its agent after the key exchange. */
+  /** The session binding that an ssh client sends after the key exchange. */
   bind(sessionId: Buffer, isForwarding = false, signed = sessionId): Buffer {
     const signature = Buffer.concat([wireBytes("ssh-ed25519"), wireBytes(sign(null, signed, this.#key))]);
     return Buffer.concat([
@@ -48,7 +48,7 @@ export interface FixtureSignIn {
   readonly method?: string;
 }
 
-/** What a client signs to sign in. */
+/** The data that a client signs to sign in. */
 export function signInData({ sessionId, key, user = "git", hostKey, ...more }: FixtureSignIn): Buffer {
   const method = hostKey === undefined ? "publickey" : "publickey-hostbound-v00@openssh.com";
   return Buffer.concat([
@@ -68,7 +68,7 @@ export function signInData({ sessionId, key, user = "git", hostKey, ...more }: F
 export const signMessage = (key: Buffer, data: Buffer): Buffer =>
   Buffer.concat([Buffer.from([messageKind.signRequest]), wireBytes(key), wireBytes(data), wireNumber(0)]);
 
-/** What `ssh-keygen -Y sign` and git ask for. */
+/** The data that `ssh-keygen -Y sign` and git ask to be signed. */
 export const fileSignature = (): Buffer =>
   Buffer.concat([
     Buffer.from("SSHSIG"),

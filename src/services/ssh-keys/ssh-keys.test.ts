@@ -170,7 +170,7 @@ describe("keys in an agent of the host", () => {
     const key = publicKeys.get("deploy")!;
     const program = dial();
     const sessionId = newSession();
-    // SECURITY: a session that the server has not signed is nobody's; the agent finds that out.
+    // SECURITY: a session that the server has not signed is not to be trusted; the agent finds that out.
     expect(await program.ask(host.bind(sessionId, false, newSession()))).toEqual(failureMessage);
     expect(await program.ask(signMessage(key, signInData({ sessionId, key })))).toEqual(failureMessage);
     expect(last()?.refusal).toBe(signRefusals.not_bound);

@@ -19,7 +19,7 @@ export class WireReader {
     return this.#take(4).readUInt32BE();
   }
 
-  /** What ssh calls a string: a length, then any bytes. */
+  /** ssh's "string": a length, then any bytes. */
   bytes(): Buffer {
     return this.#take(this.number());
   }

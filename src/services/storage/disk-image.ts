@@ -1,6 +1,6 @@
 /**
- * A disk of a fixed size in a file: the limit holds whatever the box writes, because there is nothing more to
- * write to. The file is sparse, so an empty disk of any size costs almost nothing.
+ * A disk of a fixed size in a file: the limit holds for every write of the box, because there is no more space to write
+ * to. The file is sparse, so an empty disk of any size costs almost nothing.
  */
 import { access, open, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";

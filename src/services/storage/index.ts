@@ -161,7 +161,7 @@ class HostStorage implements BoxStorage {
     const review = this.reviewDir(name);
     const logs = join(this.#root(name), "logs");
     const caches = cachesInHome.map((directory) => join(home, directory));
-    // What du has counted once it does not count again: first the caches, then the rest of the home.
+    // du counts a file once: first the caches, then the rest of the home.
     const bytes = await measureEach([...caches, home, workspace, logs, review], timeoutMs);
     return {
       home: sumOf([...caches, home].map((path) => bytes.get(path))),

@@ -1,4 +1,4 @@
-/** What is mounted on this host, as the kernel says. */
+/** The mounts of this host, as the kernel reports them. */
 import { readFile } from "node:fs/promises";
 
 /** Mount points at or below a directory, the deepest first, in the order in which they can be unmounted. */

@@ -88,7 +88,7 @@ class DiskToolStore implements ToolStore {
     return this.#locks.run(agent, async () => {
       for (const record of await listRecords(this.#dirOf(agent))) {
         if (record.tool.version !== version) continue;
-        // Without its record it no longer counts, whatever happens next.
+        // Without its record it no longer counts, even if the removal is cut short.
         await removeRecord(this.#dirOf(agent), record.tool);
         await discard(this.#treeOf(record)).catch(ignoreAbsence);
       }
@@ -132,7 +132,7 @@ class DiskToolStore implements ToolStore {
     });
   }
 
-  /** Nothing is fetched for what is there already and whole. */
+  /** A version that is there and whole is not fetched again. */
   async #findWhole({
     agent,
     recipe,
@@ -170,7 +170,7 @@ class DiskToolStore implements ToolStore {
     });
   }
 
-  /** One daemon serves a home, so what lies around unfinished before its first use belongs to nobody. */
+  /** One daemon serves a home, so before its first use no installation is in progress and unfinished trees can go. */
   readonly #sweepOnce = rememberSuccess(() =>
     readdir(this.#options.dir)
       .then((agents) => Promise.all(agents.map((agent) => sweep(join(this.#options.dir, agent)))))

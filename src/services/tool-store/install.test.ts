@@ -59,7 +59,7 @@ describe("installing from npm", () => {
     expect(await pathKind(marker)).toBe("file");
 
     await run(["rm", marker]);
-    // Whatever the person's own configuration says.
+    // Against the person's own configuration.
     const store = test.reopen({ ...test.env, npm_config_ignore_scripts: "false" });
     await store.install({ agent, recipe, onProgress: () => undefined, signal: new AbortController().signal });
     expect(await pathKind(marker)).toBeUndefined();

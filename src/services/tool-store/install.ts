@@ -22,7 +22,7 @@ import { chmod } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 
 /**
- * Modes of a tree in the store: every box can read it, whatever its user, and only the owner could ever change it. Files
+ * Modes of a tree in the store: every box can read it as any user, and only the owner could ever change it. Files
  * cannot be written at all; directories can by their owner, who must be able to remove them with ordinary means.
  */
 const batch = 512;
@@ -106,7 +106,7 @@ const describe = (
   facts: Pick<InstalledTool, "bytes" | "files" | "installedAtMs">,
 ): InstalledTool => ({
   agent,
-  // What nobody named is named by what it is.
+  // A version without a name is named by its content.
   version: version === "" ? `local-${digest.slice("sha256:".length, "sha256:".length + 8)}` : version,
   source: recipe.kind === "none" || from !== undefined ? "path" : recipe.kind,
   ...omitUndefined({ package: name, integrity }),

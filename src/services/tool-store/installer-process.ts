@@ -11,7 +11,7 @@ export interface InstallerRun {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** What to do when the program is not on this host. */
+  /** The hint when the program is not on this host. */
   readonly missingHint: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Packages from npm's registry, fetched by the host's own npm with the person's own configuration. SECURITY: no script
- * of any package runs on the host, whatever that configuration says.
+ * of any package runs on the host, even if that configuration asks for it.
  */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -80,7 +80,7 @@ export type Orders = Pick<OrderFiles, "requireOwnFile">;
 
 async function loadLock(path: string, orders: Orders): Promise<LockFile> {
   try {
-    // SECURITY: a repository may hold a link of this name to a file that is none of its business.
+    // SECURITY: a repository may hold a link of this name to a file outside it.
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     await orders.requireOwnFile(path, file);
     const { size } = await file.stat();

@@ -63,7 +63,7 @@ describe.skipIf(!hasPip)("installing from the Python index", () => {
     await mkdir(sources, { recursive: true });
     const marker = join(test.root, "built");
     await writeFile(join(sources, "setup.py"), `open(${JSON.stringify(marker)}, "w")\n`);
-    // The control: whoever builds it leaves the mark.
+    // The control: building it leaves the mark.
     await runOk([python, join(sources, "setup.py")]);
     await rm(marker);
     await writeFile(join(sources, "PKG-INFO"), "Metadata-Version: 1.0\nName: evil\nVersion: 1.0\n");

@@ -108,7 +108,7 @@ async function makeEnvironment(fetch: Fetch, python: string, entryPoint: string,
     join(tree, "pyvenv.cfg"),
     `home = ${dirname(python)}\ninclude-system-site-packages = false\n`,
   );
-  // What pip made here are starters that name the wrong Python.
+  // pip's own starters name the wrong Python.
   await removeTree(join(tree, libraries, "bin"));
   const [module, name] = entryPoint.split(":") as [string, string];
   const code = `import sys; from operator import attrgetter; from importlib import import_module; sys.argv[0] = "${bin}"; sys.exit(attrgetter("${name}")(import_module("${module}"))())`;

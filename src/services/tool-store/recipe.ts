@@ -1,4 +1,4 @@
-/** What a way of installing gets, and what it must say about the tree it made. */
+/** The inputs of a recipe, and the facts that it must report about the tree it made. */
 import { AgentBoxError } from "../../base/errors.ts";
 
 export interface Fetch {

@@ -1,6 +1,6 @@
 /**
- * What the store remembers about each tree, in a file beside it that no box can see. A tree without a record was never
- * finished and does not count.
+ * The store's record of each tree, in a file beside it that no box can see. A tree without a record was never finished
+ * and does not count.
  */
 import { readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -101,7 +101,7 @@ describe("a tree that was changed", () => {
     });
     expect(await test.store.verify(agent, "1.0.0")).toMatchObject({ isWhole: false });
 
-    // What the hint says helps.
+    // The way out that the hint names works.
     await test.install(recipe);
     expect((await test.store.use(agent, recipe)).dir).toBe(tree);
   });

@@ -23,7 +23,7 @@ export interface TreeEntry {
 }
 
 const maxEntries = 500_000;
-/** Synchronous calls are five times as fast here; between batches everybody else has a turn. */
+/** Synchronous calls are five times as fast here; between batches the event loop has a turn. */
 const batch = 512;
 
 /** All entries, sorted by path, without the top directory itself. */
@@ -58,7 +58,7 @@ function readEntry(dir: string, path: string, found: Dirent): TreeEntry {
 const stampOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string =>
   `${size}.${mtimeNs}.${ctimeNs}.${ino}`;
 
-/** SECURITY: in the box the tree lies somewhere else; a link out of it would read whatever the box has there. */
+/** SECURITY: in the box the tree lies elsewhere; a link out of it would read a file of the box. */
 export function staysInside(path: string, target: string): boolean {
   if (target.startsWith("/")) return false;
   const led = posix.normalize(posix.join(posix.dirname(path), target));

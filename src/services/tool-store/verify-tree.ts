@@ -33,7 +33,9 @@ export async function verifyTree(dir: string, record: ToolRecord, how: "quick" |
   return { isWhole: true, entries: hashed, isMoved: !isAsLeft };
 }
 
-/** What can be told without reading: names, kinds, modes, sizes, link targets. Both lists are sorted by path. */
+/**
+ * The checks that need no reading of content: names, kinds, modes, sizes, link targets. Both lists are sorted by path.
+ */
 function findDifference(recorded: readonly TreeEntry[], found: readonly TreeEntry[]): TreeCheck | undefined {
   for (let index = 0; index < Math.max(recorded.length, found.length); index += 1) {
     const [was, is] = [recorded[index], found[index]];

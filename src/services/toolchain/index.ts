@@ -1,6 +1,6 @@
 /**
- * What every box gets read-only under /opt/agentbox: boxd and the Node that runs it. A copy under AGENTBOX_HOME is
- * used, so that a rebuild or an upgrade never pulls a file out from under a running box.
+ * The toolchain that every box gets read-only under /opt/agentbox: boxd and the Node that runs it. A copy under
+ * AGENTBOX_HOME is used, so that a rebuild or an upgrade never pulls a file out from under a running box.
  */
 import { createHash } from "node:crypto";
 import { chmod, copyFile, cp, mkdir, readFile, readdir, rename, stat } from "node:fs/promises";
@@ -15,7 +15,7 @@ export interface ToolchainOptions {
   readonly boxdSource: string;
   /** The Node binary that runs us. */
   readonly nodeSource: string;
-  /** Under root, boxes have users of their own that cannot enter everybody's directories. */
+  /** Under root, boxes have users of their own that cannot enter every directory. */
   readonly isRoot: boolean;
 }
 
@@ -26,7 +26,7 @@ export async function stageToolchain(options: ToolchainOptions): Promise<BoxTool
   return { boxd, node };
 }
 
-/** Named by content: the same boxd is staged once, and an old one stays as long as somebody may run it. */
+/** Named by content: the same boxd is staged once, and an old one stays as long as a box may run it. */
 async function stageBoxd({ toolsDir, boxdSource }: ToolchainOptions): Promise<string> {
   const target = join(toolsDir, `boxd-${await digestTree(boxdSource)}`);
   if (await exists(target)) return target;
@@ -68,7 +68,10 @@ async function digestTree(dir: string): Promise<string> {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Whatever the umask of the build was, a box must be able to read what it runs, and nobody may change it. */
+/**
+ * A box must be able to read the programs it runs, and no one may change them, so the umask of the build must not
+ * count.
+ */
 async function openForReading(dir: string): Promise<void> {
   await chmod(dir, 0o755);
   for (const entry of await readdir(dir, { withFileTypes: true })) {

@@ -1,6 +1,6 @@
 /**
- * What is in the vault's file. Names and notes can be read by the owner of the file, values cannot; the signature
- * covers all of it, so that a changed note, source or time is noticed as surely as a changed value.
+ * The document in the vault's file. The owner of the file can read names and notes, but no values; the signature covers
+ * all of it, so that a changed note, source or time is noticed as surely as a changed value.
  */
 import { z } from "zod";
 import { canonicalJson } from "../../base/digest.ts";

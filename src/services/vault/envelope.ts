@@ -1,6 +1,6 @@
 /**
- * AES-256-GCM with a fresh nonce for every sealing. What is opened is what was sealed, with the same key, for the same
- * purpose; anything else is an error without a word of what was inside.
+ * AES-256-GCM with a fresh nonce for every sealing. Opening returns exactly the sealed bytes, with the same key, for
+ * the same purpose; otherwise it is an error that says nothing about the content.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
@@ -10,7 +10,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const cipher = "aes-256-gcm";
 
-/** What the sealed bytes are and whose; sealed bytes that are moved elsewhere do not open there. */
+/** The purpose and the owner of the sealed bytes; bytes that are moved elsewhere do not open there. */
 export type Purpose = Readonly<Record<string, string | number>>;
 
 /** Nonce, what was encrypted, tag. */
@@ -25,7 +25,7 @@ export function seal(key: Buffer, plain: Buffer, purpose: Purpose): Buffer {
 export function unseal(key: Buffer, sealed: Buffer, purpose: Purpose): Buffer | undefined {
   if (sealed.length < nonceBytes + tagBytes) return undefined;
   const end = sealed.length - tagBytes;
-  // SECURITY: the length of the tag is fixed, or four bytes of it would do for whoever forges one.
+  // SECURITY: the length of the tag is fixed, or an attacker would have to forge only four bytes of it.
   const decrypt = createDecipheriv(cipher, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decrypt.setAAD(Buffer.from(canonicalJson(purpose)));
   decrypt.setAuthTag(sealed.subarray(end));

@@ -1,5 +1,5 @@
 /**
- * Vault in a directory of the host: one file, encrypted value by value, and whatever keeps its master key. Values from
+ * Vault in a directory of the host: one file, encrypted value by value, and the keeper of its master key. Values from
  * elsewhere are read when they are used. A box never reaches any of it.
  */
 import type { Clock } from "../../base/clock.ts";
@@ -15,14 +15,14 @@ import { UnlockedFile, noPassphrase } from "./unlocked-file.ts";
 import { VaultFile, type WriteStep } from "./vault-file.ts";
 
 export interface VaultOptions {
-  /** Made by the first secret; until then nothing is written. */
+  /** Made by the first secret; until then the directory stays empty. */
   readonly dir: string;
   readonly clock: Clock;
   readonly logger?: Logger;
   /** The host's variables: for secrets that are in one, and for the programs that are asked for others. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly keyring?: Keyring;
-  /** What guessing a passphrase costs; a power of two. */
+  /** The cost of guessing a passphrase; a power of two. */
   readonly scryptCost?: number;
   readonly commandTimeoutMs?: number;
   /** Called before each step of a write; what it throws is a fault of that step. */

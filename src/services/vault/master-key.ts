@@ -1,6 +1,6 @@
 /**
  * The master key in memory. It is never used itself: for each purpose a key is derived from it. Once forgotten it is
- * zeros, and whoever still wants to use it is told that the vault is locked.
+ * zeros, and a later use is told that the vault is locked.
  */
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { AgentBoxError } from "../../base/errors.ts";
@@ -49,7 +49,7 @@ export class MasterKey {
   }
 
   #derive(purpose: string): Buffer {
-    // SECURITY: what is sealed with a key of zeros would be open to everybody.
+    // SECURITY: data that is sealed with a key of zeros would be open to everyone.
     if (this.#isForgotten) throw vaultLocked();
     return Buffer.from(hkdfSync("sha256", this.#bytes, "", `agentbox vault ${purpose}`, keyBytes));
   }

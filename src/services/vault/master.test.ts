@@ -172,7 +172,7 @@ describe("another master key", () => {
         await test.addText("one", "value");
         isFaulty = true;
         const outcome = test.vault.rekey(change);
-        // What comes after the change is in place does not undo it.
+        // A failure after the change is in place does not undo it.
         if (failing === "forget") await outcome;
         else await expect(outcome).rejects.toThrow("on fire");
         isFaulty = false;

@@ -1,6 +1,6 @@
 /**
  * A directory that only its owner can look into, and its files. A file is replaced as a whole or not at all, and is on
- * the disk when that is said; whatever the umask, nobody else can read it.
+ * the disk when the call returns; whatever the umask, no one else can read it.
  */
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -25,7 +25,7 @@ export class PrivateDirectory {
 
   /** False when there is none. */
   async check(): Promise<boolean> {
-    // SECURITY: lstat, because a link would make us keep secrets where somebody else decides.
+    // SECURITY: lstat, because with a link another user would decide where secrets are kept.
     const found = await attempt(`${this.path} cannot be looked at`, () => lstat(this.path), "ENOENT");
     if (found === undefined) return false;
     if (!found.isDirectory()) throw unsafe(this.path, "is not a directory");
@@ -118,7 +118,7 @@ export class PrivateDirectory {
     return rm(join(this.path, name), { force: true });
   }
 
-  /** What was left by a process that ended while it wrote; only for who holds the lock. */
+  /** Leftovers of a process that ended while it wrote; only for the holder of the lock. */
   async removeLeftovers(): Promise<void> {
     const names = await attempt("The vault cannot be read", () => readdir(this.path));
     for (const name of names) if (temporaryName.test(name)) await this.remove(name);

@@ -83,7 +83,7 @@ export function isForgetting(before: readonly SecretEntry[], after: readonly Sec
   return before.some(({ versions }) => versions.some(({ value }) => !kept.has(value)));
 }
 
-/** As everybody may see it; versions whose time is over are not shown, even if they are still in the file. */
+/** The public view; expired versions are not shown, even if they are still in the file. */
 export const infoOf = ({ versions, ...facts }: SecretEntry, nowMs: number): SecretInfo => ({
   ...facts,
   versions: versions

@@ -109,7 +109,7 @@ async function readCommand(
   }
   if (result.timedOut) throw fail(`the program ${program} took longer than ${commandTimeoutMs} ms`, hint);
   const bytes = Buffer.from(result.stdout, "latin1");
-  // What printed too much was ended for it, so this comes before the exit code.
+  // A command that printed too much was ended for it, so this comes before the exit code.
   if (bytes.length > maxSecretBytes + 2) throw fail(`the program ${program} printed too much`, hint);
   // SECURITY: not a word of what it printed; a program that fails may print the secret before it does.
   if (result.code !== 0)

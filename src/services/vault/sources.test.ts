@@ -80,7 +80,7 @@ describe("a value in a file", () => {
     await test.add("aws");
     expect(await test.refusal()).toContain("not JSON");
     await run(["rm", path]);
-    // A pipe that nobody writes to would be waited for until the end of days.
+    // A pipe without a writer would be waited for without end.
     expect((await run(["mkfifo", path])).code).toBe(0);
     expect(await test.refusal()).toContain("is not a file");
   });

@@ -67,7 +67,7 @@ export class UnlockedFile {
     this.#key = undefined;
   }
 
-  /** What `apply` returns is what is there afterwards. Versions whose time is over go with every change. */
+  /** The return value of `apply` is the new document. Expired versions go with every change. */
   change<T>(
     nowMs: number,
     apply: (opened: Opened) => { readonly secrets: readonly SecretEntry[]; readonly result: T },
@@ -153,7 +153,7 @@ export class UnlockedFile {
     const { id } = document.master;
     if (this.#key?.id !== id) {
       const found = await this.#masters.find(document.master);
-      // Somebody else may have found it meanwhile, and be using it.
+      // Another caller may have found it meanwhile, and be using it.
       if (this.#key?.id !== id) this.#hold(found);
     }
     this.#prove(document, this.#key!);

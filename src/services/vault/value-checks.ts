@@ -1,4 +1,4 @@
-/** What a value of each kind looks like. A value that does not is refused, and the refusal never has a part of it. */
+/** The form of a value of each kind. A value without it is refused, and the refusal never has a part of it. */
 import type { z } from "zod";
 import { formatBytes } from "../../base/bytes.ts";
 import { AgentBoxError } from "../../base/errors.ts";
@@ -44,7 +44,7 @@ function readString(blob: Buffer, at: number): { text: string; end: number } | u
   return end > blob.length ? undefined : { text: blob.toString("latin1", at + 4, end), end };
 }
 
-/** What is wrong, in the words that follow "The value". */
+/** The fault, in the words that follow "The value". */
 export interface ValueProblem {
   readonly problem: string;
   readonly hint: string;

@@ -14,7 +14,7 @@ const damaged = "vault.json.damaged";
 const maxFileBytes = 64 << 20;
 const lockWaitSeconds = 30;
 
-/** What a write is made of; a process may end before each of them. */
+/** The steps of a write; a process may end before each of them. */
 export type WriteStep = "stage" | "keep" | "place" | "forget" | "tidy";
 
 export interface VaultState {
@@ -46,7 +46,7 @@ export class VaultFile {
     return state;
   }
 
-  /** Runs the task while nobody else writes. */
+  /** Runs the task while no other process writes. */
   async locked<T>(task: () => Promise<T>): Promise<T> {
     await this.#directory.ensure();
     const file = await this.#directory.openLockFile("vault.lock");

@@ -10,7 +10,7 @@ import { type VaultOptions, openVault } from "./index.ts";
 import type { Keyring } from "./keyring.ts";
 
 interface FakeClock extends Clock {
-  /** Calls back whoever has waited for long enough. */
+  /** Calls back the functions whose time has come. */
   advance(ms: number): void;
 }
 
@@ -52,7 +52,7 @@ function openTestKeyring(): TestKeyring {
 
 interface TestVault extends AsyncDisposable {
   readonly dir: string;
-  /** What lies around the vault's own directory. */
+  /** The directories around the vault's own. */
   readonly root: string;
   readonly clock: FakeClock;
   readonly keyring: TestKeyring;

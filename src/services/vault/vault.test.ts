@@ -234,7 +234,7 @@ describe("export and import", () => {
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);
       changed[at]! ^= 4;
-      // A line break at the end that is none, and the last bits of base64, mean nothing.
+      // An unneeded line break at the end, and the last bits of base64, mean nothing.
       const outcome = await to.vault.import(changed, "correct horse").catch((error: unknown) => error);
       if (outcome instanceof Error) {
         expect(["vault.corrupted", "vault.wrong_passphrase"]).toContain(Object(outcome).code);

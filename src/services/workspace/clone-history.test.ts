@@ -1,4 +1,4 @@
-/** What of a source's history comes into a clone: all that was given, and nothing that was not. */
+/** The part of a source's history that comes into a clone: all that was given, and nothing else. */
 import { randomBytes } from "node:crypto";
 import { readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -102,7 +102,7 @@ it("copies the pack of a clone that has remote branches, which are no branches o
   expect(await packs(target)).toEqual(await packs(source));
   expect(plain(["for-each-ref", "--format=%(refname)", "--contains", theirs], { cwd: target })).toBe("");
 
-  // What only a reflog leads to is still not given.
+  // Commits that only a reflog leads to are still not given.
   await put("secret.txt", "key\n");
   commitAll("a mistake");
   const dropped = plain(["rev-parse", "HEAD"]).trim();

@@ -99,7 +99,10 @@ async function allDone<T extends readonly unknown[]>(
   return Promise.all(work);
 }
 
-/** What `git init` would make, without its templates; a process less is a tenth of the time of a small clone. */
+/**
+ * The same files as `git init` makes, without its templates; one process less saves a tenth of the time of a small
+ * clone.
+ */
 async function makeEmptyRepository(
   gitDir: string,
   branch: string,

@@ -107,8 +107,8 @@ async function copyFileContent(
 }
 
 /**
- * Opens a directory below `root` step by step; undefined when there is none. With `make`, what is missing is made
- * and what is no directory gives way: a tracked link where the work has a directory must not lead the copy out.
+ * Opens a directory below `root` step by step; undefined when there is none. With `make`, missing directories are made
+ * and other entries give way: a tracked link where the work has a directory must not lead the copy out.
  */
 export async function openBelow(
   root: SafeDirectory,

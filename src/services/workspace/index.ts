@@ -88,7 +88,7 @@ async function realDirectory(source: string): Promise<string> {
   throw sourceInvalid(path, "is not a directory");
 }
 
-/** SECURITY: these hold keys, other boxes or the daemon's own socket, and are hardly ever what somebody means. */
+/** SECURITY: these hold keys, other boxes or the daemon's own socket, and are hardly ever meant. */
 async function refuseSensitive(source: string, options: WorkspacesOptions): Promise<void> {
   const hint = "Choose the directory of one project.";
   if (source === "/") throw sourceInvalid(source, "is the whole file system", hint);

@@ -299,7 +299,7 @@ describe("a hostile repository", () => {
     expect(leftBehind).toBe(0);
     expect(await readdir(canaries)).toEqual([]);
     expect(await readFile(join(target, "a.txt"), "utf8")).toBe("dirty\n");
-    // The control: the same traps go off for somebody who uses plain git.
+    // The control: the same traps go off with plain git.
     plain(["config", "--unset", "core.worktree"]);
     plain(["add", "-A"]);
     plain(["checkout", "-q", "-f", "HEAD"]);

@@ -1,6 +1,6 @@
 /**
- * Which lines of the new text were not in the old one, each as often as it was there. A line that only moved is not
- * new; no full diff is needed for that, so the cost is one pass whatever the texts are.
+ * The lines of the new text that were not in the old one, each as often as it was there. A line that only moved is not
+ * new; no full diff is needed for that, so the cost is one pass for any texts.
  */
 export function addedLines(oldText: string | undefined, newText: string): (line: number) => boolean {
   if (oldText === undefined || oldText === "") return () => true;

@@ -42,7 +42,7 @@ export class CollisionsWithRest {
   constructor(changes: readonly Change[]) {
     this.#changed = new Set(changes.map(({ path }) => path));
     for (const { path, kind, oldMode, newMode } of changes) {
-      // A file that was there before and stays a file meets nobody it has not met already.
+      // A file that was there before and stays a file collides with no file that it did not collide with before.
       if (kind === "deleted" || (kind === "modified" && oldMode === newMode)) continue;
       for (const prefix of prefixes(path)) {
         const folded = foldPath(prefix);

@@ -1,4 +1,4 @@
-/** What the words and names of a commit do on their own, once it lands with its message. */
+/** The effects of a commit's words and names, once it lands with its message. */
 import type { Danger } from "../../../contract/review/danger.ts";
 import { hiddenCharacter } from "./hidden-character.ts";
 import { quoted } from "./sentence.ts";
@@ -71,11 +71,11 @@ const rules: readonly WordRule[] = [
 
 /** Addresses that stand for the agent, whichever it is. */
 const agentEmails = new Set(["agent@agentbox.internal", "agent@agentbox.invalid"]);
-/** Addresses by which agents sign what they have helped with; nobody receives anything there. */
+/** Addresses by which agents sign work they have helped with; no person receives mail there. */
 const signingEmail =
   /^(?:no-?reply@(?!.*users\.)[\w.-]+|cursoragent@cursor\.com|aider@aider\.chat|qwen-coder@alibabacloud\.com|\d+\+copilot@users\.noreply\.github\.com)$/;
 
-/** Whether commits of this author speak in nobody's name but the person's or the agent's. */
+/** Whether commits of this author speak only in the person's or the agent's name. */
 export const isOwnAuthor = (author: string, person: string): boolean => {
   const email = emailOf(author);
   return email !== undefined && (agentEmails.has(email) || email === emailOf(person));
@@ -126,6 +126,6 @@ const messageRules = (message: string, person?: string): string[] =>
 const isKnownHelper = (trailer: string, person: string | undefined): boolean =>
   signingEmail.test(emailOf(trailer) ?? "") || (person !== undefined && isOwnAuthor(trailer, person));
 
-/** Whether a line may stand in a message that nobody has written themselves. */
+/** Whether a line may stand in a message that no person has written. */
 export const isPlainMessage = (line: string): boolean =>
   textDangers(line).length === 0 && messageRules(line).length === 0;

@@ -3,7 +3,7 @@ import type { Danger } from "../../../contract/review/danger.ts";
 
 const largeBinaryBytes = 1 << 20;
 
-/** What the mode and the size of a change say, without its content. */
+/** The dangers of a change's mode and size, without its content. */
 export function fileModes(change: Change): Danger[] {
   const { path, oldMode, newMode, kind, bytes } = change;
   if (kind === "deleted") return [];
@@ -45,7 +45,7 @@ export function fileModes(change: Change): Danger[] {
 /** Programs of machines, by how they begin: Linux, WebAssembly, macOS and Java. */
 const programStarts: readonly { readonly start: RegExp; readonly what: string }[] = [
   { start: /^\u007fELF/, what: "program for Linux: it runs as soon as it is made executable" },
-  // "MZ" alone could begin a text; a program has bytes that are none.
+  // "MZ" alone could begin a text; a program has bytes that are not text.
   { start: /^MZ[^]{0,62}[\0\ufffd]/u, what: "program for Windows: it runs when it is opened" },
   { start: /^\0asm/, what: "WebAssembly program: it runs where it is loaded" },
   {

@@ -80,7 +80,7 @@ class ContentBudget {
 
 export interface DangerInput {
   readonly changes: readonly Change[];
-  /** The whole content, or undefined when there is none or it is too large; of a link, its target. */
+  /** The whole content, or undefined when it is missing or too large; of a link, its target. */
   readonly oldContent: ContentReader;
   readonly newContent: ContentReader;
   readonly scan: SecretScan["scan"];
@@ -93,7 +93,7 @@ const filesAtOnce = 128;
 /** A scanner that fails this often is not asked again. */
 const maxScanFailures = 8;
 
-/** What will run, or widen an agent's power, once these changes are merged; the most severe first. */
+/** The changes that will run, or widen an agent's power, once they are merged; the most severe first. */
 export async function findDangers(input: DangerInput): Promise<readonly Danger[]> {
   const { changes } = input;
   const rest = new CollisionsWithRest(changes);
@@ -215,7 +215,7 @@ class Contents {
     ];
   }
 
-  /** What nobody looked into is said, because silence would read as "nothing found". */
+  /** Files that were not examined are named, because silence would read as "nothing found". */
   unread(): Danger[] {
     const say = (changes: readonly Change[], why: string): Danger[] =>
       changes[0]

@@ -1,13 +1,13 @@
-/** Characters that HFS+ ignores in a name, and others that nobody sees. */
+/** Characters that HFS+ ignores in a name, and other invisible ones. */
 const ignored = new RegExp(
   String.raw`[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]`,
   "gu",
 );
 
 /**
- * What a path means to the least careful file system: case, invisible characters, and dots and spaces at the end of a
- * component make no difference, and a colon begins a stream's name (NTFS).
- * SECURITY: `.VSCode./tasks.json` is `.vscode/tasks.json` on somebody's machine, and is judged as that.
+ * A path as the least careful file system reads it: case, invisible characters, and dots and spaces at the end of a
+ * component make no difference, and a colon begins a stream's name (NTFS). SECURITY: `.VSCode./tasks.json` is
+ * `.vscode/tasks.json` on some machines, and is judged as that.
  */
 export function foldPath(path: string): string {
   // Most paths of most projects have nothing to fold but case.

@@ -40,7 +40,7 @@ interface Resolved {
 }
 
 export function linkRoutes(all: readonly TreeLink[]): LinkWays {
-  // What has changed comes first, so that a flood of other links does not crowd it out.
+  // Changed links come first, so that a flood of other links does not crowd them out.
   const links = [...all].sort((a, b) => Number(b.isChanged) - Number(a.isChanged)).slice(0, maxLinks);
   const byKey = new Map(links.map((link) => [foldPath(link.path), link]));
   const resolved = new Map<TreeLink, Resolved>();

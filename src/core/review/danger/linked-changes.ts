@@ -19,9 +19,9 @@ export interface LinkedInput extends Pick<DangerInput, "changes" | "oldContent" 
 /** Another name for a file, and the change that gives it this name. */
 interface Alias {
   readonly change: Change;
-  /** The same under its own name; absent where there is none. */
+  /** The same under its own name; absent where it has none. */
   readonly own?: Change;
-  /** What the danger is shown at, and after which words. */
+  /** The path that the danger is shown at, and the words before it. */
   readonly path: string;
   readonly how: string;
   /** A kind that says nothing about it. */
@@ -189,7 +189,7 @@ function* routesTo(
 }
 
 /**
- * A link or a submodule in the place of a directory, whatever is there yet: its target may come later. A link is also
+ * A link or a submodule in the place of a directory, also one without a target yet: it may come later. A link is also
  * the file that a system without links makes of it, with the target as its text.
  */
 function atItsPath({ path, newMode, newId }: Change, leadsSomewhere: boolean): Alias[] {
@@ -203,7 +203,7 @@ function atItsPath({ path, newMode, newId }: Change, leadsSomewhere: boolean): A
     change: text,
     path,
     how: "Where links are written as files, the target is its text",
-    // The name of something in the tree is no settings of a kind that nobody knows.
+    // The name of a file in the tree does not make it a settings file of an unknown kind.
     ...(leadsSomewhere ? { without: "unfamiliar" } : {}),
   };
   return [asDirectory, asText];

@@ -4,7 +4,7 @@ import { packageListName, requirementsFile } from "./package-list-name.ts";
 /** One place in the text that says where something comes from. */
 export interface Mention {
   readonly value: string;
-  /** What to look for to find the line again. */
+  /** The text by which the line is found again. */
   readonly needle: string;
 }
 

@@ -5,8 +5,8 @@ import { lockfileReader } from "./lockfile-formats.ts";
 import { counted, quoted } from "./sentence.ts";
 
 /**
- * Where a package comes from, as short as it can be told: the host of a registry, and for places that serve everybody's
- * work the owner and the name too. Credentials, queries and versions are left out. Undefined for a plain version.
+ * The origin of a package, as short as possible: the host of a registry, and for hosts with many owners the owner and
+ * the name too. Credentials, queries and versions are left out. Undefined for a plain version.
  */
 function packageSource(value: string): string | undefined {
   const text = value.trim();
@@ -55,7 +55,7 @@ export function lockfileSources(path: string, oldText: string | undefined, newTe
     return [{ kind: "lockfile_source", path, why }];
   }
   const toSource = (value: string) =>
-    // What a Go module is replaced by needs no scheme: a directory or another module.
+    // The replacement of a Go module needs no scheme: a directory or another module.
     reader.isGo ? (packageSource(value) ?? value) : packageSource(value);
   const before = new Set(
     (oldText === undefined ? [] : (reader.read(oldText) ?? [])).map(({ value }) => toSource(value)),

@@ -15,12 +15,12 @@ const greekLookalike = new RegExp(`[${greek}]`, "u");
 /** Signs that are read as an operator, a quote or a bracket, and blanks that programs take for none, or for another. */
 const falseSign =
   /[\u01c0-\u01c3\u037e\u02b9-\u02bf\u02c8\u02d0\ua78c\ua789\u2044\u2215\u29f8\u2223\u2236\u2217\u2212\u2010-\u2013\u2024\u0131\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/u;
-/** What becomes a plain letter, digit or sign when it is normalised, as Python does it with names. */
+/** Characters that become a plain letter, digit or sign when they are normalised, as Python does it with names. */
 const compatible = /[\p{L}\p{N}\p{P}\p{S}]/u;
 /** Latin letters that only linguists use, and small capitals. */
 const phonetic = /[\u0250-\u02af\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/u;
 const foreignLetter = /[\u0370-\u058f\u13a0-\u13ff\u2c80-\u2cff\ua4d0-\ua4ff\uab70-\uabbf]/u;
-/** Scripts whose letters nobody takes for Latin ones. */
+/** Scripts whose letters no reader takes for Latin ones. */
 const unlike =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Devanagari}]/u;
 const latinOrNone = /[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/u;
@@ -65,7 +65,7 @@ export function deception(line: string): string | undefined {
   return deceptionOf(code) ?? wordsOf(line);
 }
 
-/** What stands in quotes and comments counts only where a word mixes scripts, or the whole line is in Latin but for it. */
+/** Text in quotes and comments counts only where a word mixes scripts, or the whole line is in Latin but for it. */
 function wordsOf(line: string): string | undefined {
   if (!foreignLetter.test(line)) return undefined;
   const words = (line.match(identifier) ?? []).filter((word) => foreignLetter.test(word));
@@ -99,7 +99,7 @@ export function hasLookalike(name: string): boolean {
   );
 }
 
-/** Texts in quotes and comments may say what they like. One pass, whatever the line is. */
+/** Texts in quotes and comments may say anything. One pass for any line. */
 function outsideStrings(line: string): string {
   let rest = "";
   let quote = "";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { find, noSecrets } from "./planted-changes.fixture.ts";
 
-/** A project in every language, so that nothing is found only because its language is new. */
+/** A project in every language, so that no danger is found only because its language is new. */
 const endings =
   "c h cpp rs go java kt scala cs fs swift hs ml zig d f90 erl ex exs js ts vue py rb php pl lua clj groovy r jl lisp rkt cr nim sql dart sol proto elm coffee tt fsx";
 async function* everyLanguage(): AsyncGenerator<string, void> {

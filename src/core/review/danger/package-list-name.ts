@@ -2,7 +2,9 @@ import { foldPath } from "./fold-path.ts";
 
 export const requirementsFile = /^(?:(?:.*[-_.])?requirements(?:[-_.].*)?|constraints)\.(?:txt|in)$/;
 
-/** What a list of packages is looked up by: its name, or that of its directory, such as `requirements/test.txt`. */
+/**
+ * The name by which a list of packages is looked up: its own, or with its directory, such as `requirements/test.txt`.
+ */
 export function packageListName(path: string): string {
   const [, directory, ending] =
     /(?:^|\/)(requirements|constraints)\/[^/]+\.(txt|in)$/.exec(foldPath(path)) ?? [];

@@ -94,7 +94,7 @@ function isSame(a: unknown, b: unknown): boolean {
   try {
     return JSON.stringify(a) === JSON.stringify(b);
   } catch {
-    // Nested so deep that it cannot be written: nobody does that by accident.
+    // Nested so deep that it cannot be written: that is no accident.
     return false;
   }
 }

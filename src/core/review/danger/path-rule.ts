@@ -10,7 +10,7 @@ export interface PathRule {
   readonly globs: readonly string[];
   /** A noun, such as "Git hook". */
   readonly what: string;
-  /** What will happen and when, as a clause: "Git runs it at the next commit". */
+  /** The effect and its time, as a clause: "Git runs it at the next commit". */
   readonly effect: string;
 }
 

@@ -70,7 +70,7 @@ const tricks: readonly Trick[] = [
   },
 ];
 
-/** What is wrong with one path that will exist after the merge. */
+/** The faults of one path that will exist after the merge. */
 export function pathTricks({ path, rawPath, kind }: Change): Danger[] {
   if (kind === "deleted") return [];
   const danger = (why: string): Danger => ({ kind: "path_trick", path, why });

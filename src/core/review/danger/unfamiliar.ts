@@ -10,9 +10,8 @@ import { hasScripts } from "./package-scripts.ts";
 import { pathRules } from "./rules/index.ts";
 
 /**
- * What no rule knows by its name and is not known to do nothing by itself.
- * SECURITY: names of dangerous files will never be complete, so a file passes because it is known to be harmless, not
- * because it is missing in a list.
+ * Files whose name no rule knows and that are not known to do nothing by themselves. SECURITY: a list of dangerous
+ * names is never complete, so a file passes because it is known to be harmless, not because it is missing in a list.
  */
 export function unfamiliar(change: Change, facts: TreeFacts): Danger[] {
   const { path, kind, newMode, oldMode } = change;

@@ -1,7 +1,7 @@
 /** Azure DevOps Services, through Microsoft Entra: the one way Microsoft still lets new applications register for. */
 import type { ConnectionPreset } from "../../../contract/secret/connection.ts";
 
-/** What Entra calls Azure DevOps. */
+/** Entra's id of Azure DevOps. */
 const resource = "499b84ac-1321-427f-aa17-267ca6975798";
 const entra = "https://login.microsoftonline.com/organizations/oauth2/v2.0";
 

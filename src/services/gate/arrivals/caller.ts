@@ -14,7 +14,7 @@ export interface Caller {
     | undefined;
   /** A person agreed to this connection, so the policy does not ask again for its requests. */
   readonly wasApproved: boolean;
-  /** The connection was refused; whatever is asked on it, this is the answer. */
+  /** The connection was refused; every request on it gets this answer. */
   readonly refusal?: Denial | undefined;
   /** Requests that are under way on it; a broken one is recorded once, with them. */
   active: number;

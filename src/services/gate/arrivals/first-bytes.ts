@@ -1,6 +1,6 @@
 /**
- * Tells what a program speaks from its first bytes. What could still become HTTP or TLS stays undecided, however
- * long it takes: a request must not get past its judgement by arriving in pieces.
+ * Tells from its first bytes which protocol a program speaks. Bytes that could still become HTTP or TLS stay undecided,
+ * however long it takes: a request must not get past its judgement by arriving in pieces.
  */
 import type { Duplex } from "node:stream";
 import { looksLikeTls, readClientHello } from "./client-hello.ts";
@@ -54,7 +54,7 @@ export interface ListenOptions {
   readonly isPatient?: boolean;
 }
 
-/** Waits until it is clear what the program speaks, and puts the bytes back for whoever reads next. */
+/** Waits until it is clear which protocol the program speaks, and puts the bytes back for the next reader. */
 export function hearFirstBytes(socket: Duplex, options: ListenOptions): Promise<Heard> {
   return new Promise((resolve) => {
     let heard: Buffer = Buffer.alloc(0);

@@ -73,7 +73,7 @@ export class HttpEdge {
       secure.off("error", refused).off("close", refused);
       secure.on("error", () => secure.destroy());
       markSocket(secure, caller);
-      // What tls.Server does for its own sockets; without it HTTP/2 waits for an event that only clients get.
+      // tls.Server does this for its own sockets; without it HTTP/2 waits for an event that only clients get.
       Object.assign(secure, { secureConnecting: false });
       if (secure.alpnProtocol !== "h2") return this.#readHttp1(secure, caller);
       // HTTP/2 has no half-closed connections: without this, one that its program has left would count until it is idle too long.
@@ -175,8 +175,8 @@ export class HttpEdge {
     const caller = readCaller(socket);
     caller?.egress.pace.remove(socket);
     socket.on("error", () => undefined);
-    // SECURITY: inside a connection to a server a CONNECT would be a tunnel nobody judged. Behind a request that is
-    // still being answered, that answer would end up in the tunnel.
+    // SECURITY: inside a connection to a server, a CONNECT would be a tunnel without a judgement. Behind a request that
+    // is still being answered, that answer would end up in the tunnel.
     const isTunnel = caller?.target !== undefined || caller?.refusal !== undefined;
     if (caller === undefined || isTunnel || caller.active > 0) {
       if (caller) recordBroken(caller, "malformed", "CONNECT");

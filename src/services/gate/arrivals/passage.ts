@@ -64,7 +64,7 @@ export class Passage {
     return via === "proxy" ? await this.#dialThenListen() : await this.#listenThenDial();
   }
 
-  /** Requests must be read: whatever is not HTTP, plain or in TLS, does not pass. */
+  /** Requests must be read: anything but HTTP, plain or in TLS, does not pass. */
   async #inspect(): Promise<void> {
     this.#confirmConnect();
     const heard = await hearFirstBytes(this.#request.client, { limits: this.#context.limits });
@@ -136,7 +136,7 @@ export class Passage {
   #speechOf(heard: Heard): Speech | undefined {
     if (heard.kind === "speech") return heard.speech;
     if (heard.kind === "closed") {
-      // Whoever connects and says nothing has used nothing.
+      // A program that connects and says nothing has used nothing.
       if (heard.bytes.length > 0) this.#record("malformed");
       this.#request.client.destroy();
     } else this.#close("limit");
@@ -205,7 +205,7 @@ export class Passage {
         this.#isRecorded ? { out: 0, in: 0 } : { out: upstream.bytesWritten, in: upstream.bytesRead },
       close: (reason) => {
         this.#closedFor = reason;
-        // Now, not when both ends are gone: the daemon may be about to end, and then nobody would write it down.
+        // Now, not when both ends are gone: the daemon may be about to end, and the record would be lost.
         this.#record(reason, undefined, upstream);
         upstream.destroy();
         client.destroy();

@@ -7,7 +7,7 @@ export interface TunnelOptions {
   readonly idleMs: number;
   /** Exactly once, when both sides are closed. */
   readonly onEnd: () => void;
-  /** What the server's words go through on their way to the program. */
+  /** The stream that the server's bytes go through on their way to the program. */
   readonly through?: Transform | undefined;
 }
 
@@ -24,7 +24,7 @@ export function joinSockets(
   client.on("error", () => upstream.destroy());
   upstream.on("error", () => client.destroy());
   client.once("close", () => {
-    // What the program has sent still reaches the server, unless the server's answer has lost its reader.
+    // Bytes that the program has sent still reach the server, unless the server's answer has lost its reader.
     if (!upstream.readableEnded) upstream.destroy();
     closed();
   });
@@ -37,7 +37,7 @@ export function joinSockets(
     closed();
   };
   upstream.once("close", () => {
-    // What is still on its way through must arrive before the program's end is closed.
+    // Bytes that are still on their way must arrive before the program's end is closed.
     if (through !== undefined && upstream.readableEnded && !through.readableEnded && !client.destroyed)
       through.once("close", finish);
     else finish();

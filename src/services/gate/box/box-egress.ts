@@ -56,7 +56,7 @@ export interface OpenPassage {
   readonly isInspected: boolean;
   readonly wasApproved: boolean;
   readonly exception?: AddressException | undefined;
-  /** What has passed so far, for whoever looks while it is open. */
+  /** The bytes that have passed so far, readable while it is open. */
   readonly bytes?: () => { readonly out: number; readonly in: number };
   /** The secret that went into it. */
   readonly secret?: () => string | undefined;

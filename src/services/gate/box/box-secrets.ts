@@ -1,6 +1,6 @@
 /**
- * The secrets of one box as the gate sees them. Whatever goes wrong in deciding about one is a refusal, and a request
- * that waits for a person holds a place among the box's questions and nothing else.
+ * The secrets of one box as the gate sees them. Every failure of a decision about one is a refusal, and a request that
+ * waits for a person takes one of the box's questions and nothing else.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { AgentBoxError } from "../../../base/errors.ts";
@@ -65,7 +65,7 @@ export class BoxSecrets {
     }
   }
 
-  /** What was agreed to may have been taken back: who is still waiting is decided about again. */
+  /** An agreement may have been taken back: waiting requests are decided about again. */
   changed(): void {
     this.#changes += 1;
   }
@@ -78,7 +78,7 @@ export class BoxSecrets {
     const { injection } = this.#options;
     if (injection === undefined) return pass;
     try {
-      // Nobody is asked about other hosts, and most requests are to those.
+      // Other hosts need no question, and most requests are to those.
       const abort = this.manages(request.host, request.port) ? question() : undefined;
       const before = this.#changes;
       const again = (): Prepared | Promise<Prepared> =>
@@ -119,7 +119,7 @@ export class BoxSecrets {
     return { outcome: "refuse", reason: "secret_unavailable" };
   }
 
-  /** SECURITY: an error that nobody thought of, made where a value is at hand, may have it in its message. */
+  /** SECURITY: an unexpected error, made where a value is at hand, may have the value in its message. */
   #log(error: unknown): void {
     const code = error instanceof AgentBoxError ? error.code : "unexpected";
     this.#options.logger.error({ box: this.#box.name, code }, "deciding about a secret failed");

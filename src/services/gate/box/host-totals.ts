@@ -1,4 +1,4 @@
-/** What a box reached and how much, by host and port. Bounded: a box cannot grow it by inventing names. */
+/** The hosts and ports that a box reached, and how much. Bounded: a box cannot grow it by inventing names. */
 import type { HostSummary, NewEgressRecord } from "../../../contract/network/egress.ts";
 
 type Total = { -readonly [K in keyof HostSummary]: HostSummary[K] };

@@ -1,6 +1,6 @@
 /**
- * A box that asks faster than the gate can judge takes the daemon's time from everybody. The clock stands still here, so a
- * box has its burst and not one request more, however many it sends.
+ * A box that asks faster than the gate can judge takes the daemon's time from all others. The clock stands still here,
+ * so a box has its burst and not one request more, however many it sends.
  */
 import { connect as connectHttp2 } from "node:http2";
 import { readFileSync } from "node:fs";

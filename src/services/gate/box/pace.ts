@@ -1,13 +1,13 @@
 /**
- * How fast a box's requests and handshakes are taken. SECURITY: each takes the daemon's time before it is judged, and the
- * daemon is there for all boxes and people. What comes faster is not read: it waits in the box.
+ * How fast a box's requests and handshakes are taken. SECURITY: each takes the daemon's time before it is judged, and
+ * the daemon is there for all boxes and people. Requests that come faster are not read: they wait in the box.
  */
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../../base/clock.ts";
 import { type Share, SharedRate } from "../../../base/rate.ts";
 import type { GateLimits } from "../limits.ts";
 
-/** What each takes of the rate. */
+/** The cost of each, in units of the rate. */
 const prices = {
   request: 1,
   /** Keys are made, and a certificate for a new name. */
@@ -48,7 +48,7 @@ export class Pace {
     socket.resume();
   }
 
-  /** It carries no requests any more: whoever has it now reads it. */
+  /** It carries no requests any more: its new owner reads it. */
   remove(socket: Duplex): void {
     this.#sockets.delete(socket);
   }

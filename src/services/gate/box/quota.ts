@@ -1,4 +1,7 @@
-/** Bounded room for what waits or is held: nothing is taken beyond the bound, and what was taken is given back. */
+/**
+ * A bounded quota for requests that wait or bytes that are held: nothing is taken beyond the bound, and all of it is
+ * given back.
+ */
 export class Quota {
   #free: number;
 

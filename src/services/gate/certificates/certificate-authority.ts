@@ -53,7 +53,7 @@ export async function openCertificateAuthority(dir: string, clock: Clock): Promi
     issue(host) {
       const now = clock.nowMs();
       const leaf = makeCertificate({
-        // The name is in the extension: a common name has at most 64 characters, and nobody reads it.
+        // The name is in the extension: a common name has at most 64 characters, and no client reads it.
         commonName: "AgentBox gate leaf",
         issuerName: authorityName,
         publicKey: leafKeys.publicKey,

@@ -77,7 +77,7 @@ const publicKeyInfo = (key: KeyObject): Buffer => key.export({ type: "spki", for
 const keyId = (key: KeyObject): Buffer =>
   createHash("sha256").update(publicKeyInfo(key)).digest().subarray(0, 20);
 
-/** 127 bits that nobody can guess; never zero and never negative. */
+/** 127 random bits; never zero and never negative. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = (bytes[0]! & 0x7f) | 0x40;

@@ -1,6 +1,7 @@
 /**
- * Sends a judged request to its server with exactly the head that was prepared, and gives the program the answer.
- * What a secret went into is answered only through its guard: head, body, trailers, hints and what follows an upgrade.
+ * Sends a judged request to its server with exactly the head that was prepared, and gives the program the answer. The
+ * answer to a request with a secret passes only through its guard: head, body, trailers, hints and the bytes after an
+ * upgrade.
  */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
@@ -169,7 +170,7 @@ export class Delivery {
     upstream.on("information", ({ statusCode, rawHeaders }) => this.#hint(statusCode, rawHeaders));
     upstream.on("upgrade", (answer, socket, rest) => {
       if (this.#isUpgrade && this.#proof.isGivenBy(answer)) return this.#join(answer, socket, rest);
-      // Node tells nobody else that there will be no answer.
+      // Node reports only here that there will be no answer.
       socket.destroy();
       this.#serverFailed(noSwitch());
     });
@@ -233,7 +234,7 @@ export class Delivery {
     source.on("end", () => {
       clearTimeout(timer);
       if (!hasArrivedWhole(request, head, this.bytesOut)) return this.#brokeOff();
-      // SECURITY: nobody looks for placeholders in trailers, so they end here wherever somebody would have to.
+      // SECURITY: trailers are not searched for placeholders, so they end here wherever a search would be needed.
       const isLookedAt = prepared.body !== undefined || prepared.outcome === "inject";
       const trailers = isLookedAt ? [] : trailerFields(request.rawTrailers);
       if (trailers.length > 0) upstream.addTrailers(trailers);

@@ -1,4 +1,4 @@
-/** What a program in a box is told when the gate refuses, so that a person and an agent can both act on it. */
+/** The answer that a program in a box gets when the gate refuses, so that a person and an agent can both act on it. */
 import { STATUS_CODES } from "node:http";
 import type { DenyReason, NetworkRule, SecretDenial } from "../../../contract/network/policy.ts";
 
@@ -12,7 +12,7 @@ export interface Denial {
   readonly rule?: NetworkRule | undefined;
   /** More than the reason says, such as what the server's name resolved to. */
   readonly detail?: string | undefined;
-  /** What to do, where that is known better than from the reason. */
+  /** The way out, where it is known better than from the reason. */
   readonly hint?: string | undefined;
 }
 

@@ -66,7 +66,7 @@ export class Exchange {
     const { refusal } = this.#caller;
     if (refusal) return this.#answer({ ...refusal, method: this.#request.method });
     const denied = this.#read();
-    // What cannot be read counts as well: over HTTP/2 it would otherwise come without end.
+    // Unreadable frames count as well: over HTTP/2 they would otherwise come without end.
     if (!this.#caller.egress.admitRequest(this.#decision())) {
       this.#isRecorded = true;
       return this.#answer(this.#denial("limit"));
@@ -98,7 +98,10 @@ export class Exchange {
     else this.#serve(internal, this.#request, this.#response);
   }
 
-  /** Puts in what the program does not hold. Nothing is sent before it is there, and nothing without it. */
+  /**
+   * Puts in the secrets that the program does not hold. Nothing is sent before they are there, and nothing without
+   * them.
+   */
   async #prepareAndSend(settled: Allowed): Promise<void> {
     const { scheme, host, port, path } = this.#target!;
     const { method, headers, framing, upgrade } = this.#head!;
@@ -171,7 +174,7 @@ export class Exchange {
   #serve(host: InternalHost, request: IncomingMessage, response: ServerResponse): void {
     const { box } = this.#caller.egress;
     const upgrade = this.#upgrade;
-    // Whoever serves it sees the path that was judged, also when the program spoke to us as to a proxy.
+    // The server of the internal host sees the path that was judged, also when the program spoke to us as to a proxy.
     request.url = this.#target!.path;
     const timer = this.#watchBody();
     request.on("end", () => clearTimeout(timer));

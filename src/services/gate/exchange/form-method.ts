@@ -6,7 +6,7 @@ import { Transform, type TransformCallback } from "node:stream";
 import { isFormMethod } from "../../../contract/network/request-overrides.ts";
 import type { RequestHead } from "./request-head.ts";
 
-/** What is told from the end of one piece to the next. */
+/** The overlap that is kept from the end of one piece to the next. */
 const overlap = 1_024;
 
 interface Form {
@@ -95,7 +95,7 @@ class FormMethodScan extends Transform {
   }
 }
 
-/** `isRefused` is asked once, when there is such a field. Undefined: the body is none that such frameworks read. */
+/** `isRefused` is asked once, when there is such a field. Undefined: such frameworks do not read this body. */
 export function formMethodScan(
   { method, framing, headers }: RequestHead,
   isRefused: () => boolean,

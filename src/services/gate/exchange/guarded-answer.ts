@@ -8,7 +8,7 @@ import type { AnswerGuard } from "../../../ports/injection.ts";
 import { type AnswerHead, answerHeaders, trailerFields } from "./request-head.ts";
 
 export interface OpenAnswer extends AnswerHead {
-  /** What the body goes through; undefined: nothing. */
+  /** The stream that the body goes through; undefined: none. */
   readonly body: Transform | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface VisitEvents {
   readonly onUpgradeEnd: () => void;
 }
 
-/** What has passed so far, whenever it is asked. */
+/** The bytes that have passed so far. */
 export interface VisitCount {
   readonly status: number | undefined;
   readonly bytesOut: number;

@@ -6,7 +6,7 @@ import { type AnswerHead, type InboundRequest, earlyHints, toHttp2Headers } from
 
 export type OutboundResponse = ServerResponse | Http2ServerResponse;
 
-/** Nobody reads the answer any more. An answer over HTTP/2 does not say so itself, whatever its type promises. */
+/** The answer has lost its reader. An answer over HTTP/2 does not say so itself, although its type promises it. */
 export const isGone = (response: OutboundResponse): boolean =>
   "stream" in response ? response.stream.destroyed || response.stream.closed : response.destroyed;
 
@@ -51,7 +51,7 @@ export function writeDenial(request: InboundRequest, response: OutboundResponse,
   // The server's head may have failed half-way; nothing of it belongs to our answer.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));
-  // What is left of the request is not read, so the connection cannot carry another.
+  // The rest of the request is not read, so the connection cannot carry another.
   else response.writeHead(status, [...headers, "connection", "close"] as OutgoingHttpHeader[]);
   response.end(request.method === "HEAD" ? "" : body);
   request.resume();

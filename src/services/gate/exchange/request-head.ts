@@ -1,6 +1,6 @@
 /**
  * Reads the head of a request for the judgement, and makes the head that is sent on: the same target, byte for byte,
- * and the same headers without those that only concern the connection. What has two readings is refused.
+ * and the same headers without those that only concern the connection. A head with two readings is refused.
  */
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
@@ -165,14 +165,14 @@ const looksLikeFraming = (name: string): boolean =>
   name.includes("_") && framingNames.has(name.replaceAll("_", "-"));
 const framingNames = new Set(["content-length", "transfer-encoding", "host", "connection"]);
 
-/** What says where the body ends, beside a Content-Length of the program's own. */
+/** The headers that say where the body ends, beside a Content-Length of the program's own. */
 export function framingFields({ method, framing }: RequestHead): string[] {
   if (framing === "chunked") return ["Transfer-Encoding", "chunked"];
   // SECURITY: Node would write an empty body in chunks, and who does not read it takes its "0" for the next request.
   return framing === "none" && !bodiless.has(method) ? ["Content-Length", "0"] : [];
 }
 
-/** Those of which Node says nothing about a body when there is none. */
+/** Methods for which Node adds no length when there is no body. */
 const bodiless = new Set(["GET", "HEAD", "OPTIONS", "DELETE"]);
 
 /**
@@ -214,13 +214,13 @@ export function upgradeText({ status, message, headers }: AnswerHead): string {
 
 type Hints = Record<string, string | string[]> & { link: string | string[] };
 
-/** What a server says before its answer, if there is a link in it. */
+/** Early hints of a server, if there is a link in them. */
 export function earlyHints(rawHeaders: readonly string[]): Hints | undefined {
   const hints = toHttp2Headers(answerHeaders(rawHeaders));
   return hints["link"] === undefined ? undefined : { ...hints, link: hints["link"] };
 }
 
-/** What must be known before a body is read: after it, it would be a second word on what was judged. */
+/** The checks before a body is read: a header after it could contradict the judgement. */
 const notInTrailers = new Set([
   "host",
   "content-length",

@@ -34,7 +34,7 @@ export class WebSocketProof {
 
   /**
    * SECURITY: a server that lets a request choose the status and the headers of its answer says 101 and goes on reading
-   * HTTP, so what follows would be requests that nobody judged. It cannot know what belongs to a key made here.
+   * HTTP, so the bytes that follow would be requests without a judgement. It cannot know the answer to a key made here.
    */
   isGivenBy({ headers }: IncomingMessage): boolean {
     return this.#asked !== undefined && headers[acceptName]?.trim() === acceptFor(this.#ours);

@@ -4,7 +4,7 @@ import { AgentBoxError } from "../../../base/errors.ts";
 import type { Relay } from "../../../base/relay-buffers.ts";
 import type { DenyReason } from "../../../contract/network/policy.ts";
 
-/** Sockets whose bytes go straight on; nothing is to be read from them. */
+/** Sockets whose bytes go straight on; they must not be read from. */
 const relayed = new WeakSet<Socket>();
 export const isRelayed = (socket: Socket): boolean => relayed.has(socket);
 
@@ -14,7 +14,7 @@ export function connectOnce(host: string, port: number, timeoutMs: number, relay
     const socket = connect(relay === undefined ? options : { ...options, onread: relay });
     if (relay !== undefined) {
       relayed.add(socket);
-      // The server may speak at once, and nobody is there to take it before the two ends are joined.
+      // The server may speak at once, before the two ends are joined.
       socket.pause();
     }
     const timer = setTimeout(
@@ -28,7 +28,7 @@ export function connectOnce(host: string, port: number, timeoutMs: number, relay
     socket.once("connect", () => {
       clearTimeout(timer);
       socket.removeAllListeners("error");
-      // Whoever takes it listens too; until then an error must not end the process.
+      // The caller that takes it listens too; until then an error must not end the process.
       socket.on("error", () => undefined);
       resolve(socket);
     });

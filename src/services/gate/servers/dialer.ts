@@ -14,7 +14,7 @@ import { type UpstreamProxy, connectThroughProxy } from "./upstream-proxy.ts";
 export interface Destination {
   readonly host: string;
   readonly port: number;
-  /** Somebody opened this one address by name; it is dialed as it is written. */
+  /** This one address was opened by name; it is dialed as it is written. */
   readonly exception?: AddressException | undefined;
   /** For a connection that is only passed on; ignored behind a company's proxy, which speaks to us first. */
   readonly relay?: Relay | undefined;

@@ -7,7 +7,7 @@ import type { Clock } from "../../../base/clock.ts";
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The host's own way: hosts file, search order, whatever its administrator set up. */
+/** The host's own resolver: hosts file, search order, and all that its administrator set up. */
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
 

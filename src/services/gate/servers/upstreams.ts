@@ -87,7 +87,7 @@ class OriginAgent extends ReusingAgent {
     socket.allowHalfOpen = false;
     if (this.#origin.scheme === "http") return socket;
     return await new Promise<TLSSocket>((resolve, reject) => {
-      // SECURITY: the certificate is checked against the name that was judged, whatever the address was.
+      // SECURITY: the certificate is checked against the name that was judged, not against the address.
       const secure = connectTls({
         socket,
         servername: this.#origin.host,

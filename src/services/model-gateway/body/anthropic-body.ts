@@ -148,7 +148,7 @@ const toolResult = object({
     ),
   ),
 });
-/** What the service's own tools have found. The addresses in it are of things that are already read. */
+/** Results of the service's own tools. The addresses in them are of pages that are already read. */
 const searchFound = object({
   ...common,
   tool_use_id: text,

@@ -1,7 +1,8 @@
 /**
- * What a request would make the vendor do for the box: fetch, keep or run something. SECURITY: the vendor's machines are
- * no part of the box's policy. An address in a request (a picture to look at, a page to read, an MCP server to ask) would
- * be called from there, and carry whatever the box wants to tell to whoever it likes. Agents fetch things in the box.
+ * Actions that a request would make the vendor do for the box: fetch, keep or run something. SECURITY: the vendor's
+ * machines are no part of the box's policy. An address in a request (a picture to look at, a page to read, an MCP
+ * server to ask) would be called from there, and carry any data out of the box to any server. Agents fetch things in
+ * the box.
  */
 import type { ModelApi } from "../../../contract/model/api.ts";
 import type { JsonObject } from "../json.ts";

@@ -75,7 +75,7 @@ const searchHint =
   'That would go around the policy of the box: say "external_web_access": false, and it searches what it has.';
 const place = object({ city: text, region: text, country: text, timezone: text });
 
-/** SECURITY: with access to the web it opens every page that the model names, with whatever stands in the address. */
+/** SECURITY: with access to the web it opens every page that the model names, with any data in the address. */
 const search: Rule = (value, at, terms) => {
   if ((value as Readonly<Record<string, unknown>>)["external_web_access"] !== false)
     refuseRemoteFetch(at, opensPages, searchHint);
@@ -155,7 +155,7 @@ const items: Fields = {
   compaction: object({ ...named, encrypted_content: text }),
   compaction_summary: object({ ...named, encrypted_content: text }),
   compaction_trigger: object({ type: setting }),
-  // What the service has found, without what would make it look again.
+  // Results of the service, without the fields that would make it search again.
   web_search_call: record,
   image_generation_call: object({ ...named, result: encoded, revised_prompt: text }),
   item_reference: object({ id: text, type: setting }),

@@ -1,6 +1,6 @@
 /**
- * Whatever a body looks like, and wherever an address stands in it: the request is refused, or the address is a text that
- * the model reads. What counts as such a text is written here a second time, and not taken from what is tested.
+ * Property: for a body of any shape, with an address anywhere in it, the request is refused, or the address is a text
+ * that the model reads. The list of such texts is written here a second time, and not taken from the code under test.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ const opaque = new Set(
 function isForTheModel(path: readonly Step[], holder: Json): boolean {
   const names = path.filter((step) => typeof step === "string");
   const last = names.at(-1) ?? "";
-  // What a tool was called with; the input of Responses is the conversation, and stands at the top.
+  // The arguments of a tool call; the input of Responses is the conversation, and stands at the top.
   if (names.indexOf("input", 1) !== -1 || names.some((name) => opaque.has(name))) return true;
   const type = String(holder["type"]);
   if (last === "source") return type === "search_result" || names.includes("citations");
@@ -66,7 +66,7 @@ function planted(value: unknown, [step, ...rest]: readonly Step[], what: unknown
   return { ...(value as Json), [step]: planted((value as Json)[step], rest, what) };
 }
 
-/** Names by which some server takes an address, in the spellings that some server takes, and names that nobody has. */
+/** Names by which some server takes an address, in the spellings that some server takes, and unknown names. */
 const names = fc.oneof(
   fc.constantFrom(
     ...words(

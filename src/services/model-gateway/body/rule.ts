@@ -1,7 +1,7 @@
 /**
- * What a request's body may hold: rules as data, and the walk over them. Each rule takes a value where it stands, and
- * refuses it, or notes what it does to the price. SECURITY: a rule knows what may be there; everything else is refused,
- * because a vendor adds fields that fetch, keep or run something, and nobody tells us.
+ * The permitted content of a request's body: rules as data, and the walk over them. Each rule takes a value where it
+ * stands, and refuses it, or notes its effect on the price. SECURITY: a rule lists the permitted fields; everything
+ * else is refused, because a vendor adds fields that fetch, keep or run something, without notice.
  */
 import { AgentBoxError } from "../../../base/errors.ts";
 import { printable } from "../../../base/printable.ts";
@@ -43,7 +43,7 @@ function refuseUnknown(path: FieldPath, problem: string): never {
   });
 }
 
-/** Nothing is asked for. An empty object can be a switch that is on. */
+/** Asks for nothing. An empty object can be a switch that is on. */
 const isNothing = (value: unknown): boolean =>
   value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
 
@@ -54,7 +54,7 @@ export const refused =
     if (!isNothing(value)) refuseRemoteFetch(path, fetch, hint);
   };
 
-/** Read by the model and by nobody else, so an address in it is a text. */
+/** Read only by the model, so an address in it is a text. */
 export const text: Rule = (value, path) => {
   if (typeof value === "object" && value !== null) refuseUnknown(path, "something else where a text belongs");
 };
@@ -72,7 +72,7 @@ const places = new Set([
   ...wordsOf("url uri urls uris host hosts hostname addr address endpoint server servers proxy hook webhook"),
   ...wordsOf("callback remote path paths file files link href src"),
 ]);
-/** What services call tools and memories of their own, for which a switch is enough. */
+/** Services' names for tools and memories of their own, for which a switch is enough. */
 const remoteFetches = new Set([
   ...wordsOf(
     "web search browse browsing browser fetch crawl grounding retrieval mcp plugin plugins connector",
@@ -95,7 +95,7 @@ function isHarmlessName(name: string, value: unknown): boolean {
   );
 }
 
-/** A setting: numbers, switches and words, as deep as they are. What nobody knows passes as this or not at all. */
+/** A setting: numbers, switches and words, at any depth. Unknown fields pass as this or not at all. */
 export const setting: Rule = (value, path) => requireSetting(value, path, 0);
 
 function requireSetting(value: unknown, path: FieldPath, depth: number): void {
@@ -135,7 +135,7 @@ export const priced =
     if (!standard.includes(term)) terms.add(`${name}=${term}`);
   };
 
-/** What the rule allows, with a price of its own. */
+/** The same rule, with a price of its own. */
 export const costing =
   (term: string, rule: Rule): Rule =>
   (value, path, terms) => {
@@ -187,7 +187,7 @@ export const encoded: Rule = (value, path) => {
 
 const references = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 
-/** A JSON schema. SECURITY: whoever checks against it may look up what it refers to. */
+/** A JSON schema. SECURITY: a validator may look up the references in it. */
 export const schema: Rule = (value, path) => {
   if (typeof value === "string") refuseUnknown(path, "a text where a schema belongs");
   const left: unknown[] = [value];
@@ -232,7 +232,7 @@ export const map =
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, "");
 
 export interface ObjectOptions {
-  /** What is done with fields that are not listed; without it they may be settings. */
+  /** The rule for fields that are not listed; without it they may be settings. */
   readonly rest?: Rule;
   /** Each name may also be written with underscores, which the vendor takes as the same. */
   readonly hasTwoSpellings?: boolean;
@@ -273,7 +273,7 @@ export const unknown: Rule = (value, path) => {
 export interface KindOptions {
   /** The kind of an object that does not say. */
   readonly missing?: (value: JsonObject) => Rule | undefined;
-  /** What is listed, for the refusal. */
+  /** The names that are listed, for the refusal. */
   readonly noun: string;
 }
 

@@ -9,7 +9,7 @@ export interface ContentRule {
    * read.
    */
   mayFind(path: string, text: string): boolean;
-  /** What the new text adds; `old` is undefined where there was no file of this name. */
+  /** The text that is added; `old` is undefined where there was no file of this name. */
   find(path: string, old: string | undefined, text: string): Danger[];
 }
 

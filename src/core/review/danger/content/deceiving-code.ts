@@ -5,13 +5,13 @@ import { isDataDirectory } from "../inert/places.ts";
 import { deception } from "../lookalikes.ts";
 import { type ContentRule, lineDangers } from "./content-rule.ts";
 
-/** A row of blanks, of whatever kind. */
+/** A row of blanks of any kind. */
 const blanks = /[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+/g;
 /** Cheap: without such a row nothing in a text is far to the right. */
 const anyGap =
   /\S[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{3,}\S|^[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]{50,}\S/m;
 const minGapColumns = 10;
-/** What an editor shows of a tab, as few columns as is usual. */
+/** The columns that an editor shows for a tab, as few as is usual. */
 const tabColumns = 4;
 const maxGapColumns = 80;
 const maxIndentColumns = 200;

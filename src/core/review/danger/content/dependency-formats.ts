@@ -6,7 +6,7 @@ import { asObject, parseObject } from "../json-text.ts";
 export interface ListedPackage {
   /** Its name, and of an alias also what it really is. */
   readonly name: string;
-  /** What to look for to find the line again. */
+  /** The text by which the line is found again. */
   readonly needle: string;
 }
 
@@ -50,8 +50,8 @@ const jsonTables: Read = (text) => {
 };
 
 /**
- * The name by which a registry serves what is fetched: `…/evil/-/evil-1.0.0.tgz` is evil, whatever the entry is called. A plain
- * version of another host has no such form.
+ * The name by which a registry serves the package: `…/evil/-/evil-1.0.0.tgz` is evil, under any name of the entry. A
+ * plain version of another host has no such form.
  */
 function servedName(url: unknown): string | undefined {
   if (typeof url !== "string") return undefined;
@@ -165,7 +165,7 @@ const jsonNames =
 const own = (table: Record<string, unknown>, key: string): unknown =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** What a flake takes in: the same name from another owner is something else. */
+/** The inputs of a flake: the same name from another owner is another input. */
 const flakeLock: Read = (text) => {
   const nodes = asObject(parseObject(text)?.["nodes"]);
   if (!nodes) return undefined;
@@ -196,7 +196,7 @@ const requirements: Read = (text) =>
     if (/^\s*-(?!-hash\b)/.test(line)) return [{ name: line.trim().slice(0, 200), needle: line.trim() }];
     const text = line.trim();
     if (text === "" || text.startsWith("#") || text.startsWith("--hash")) return [];
-    // Whatever is no name is a file or a place.
+    // Anything but a name is a file or an address.
     return [{ name: requirementName(text) ?? text.slice(0, 200), needle: text }];
   });
 

@@ -124,7 +124,7 @@ export const entryPoints: ContentRule = {
   find(path, old, text) {
     const format = formatOf(path);
     const now = format?.parse(text);
-    // What cannot be read is said by the rules for scripts and packages.
+    // Unreadable files are reported by the rules for scripts and packages.
     if (!format || !now) return [];
     const before = (old === undefined ? undefined : format.parse(old)) ?? {};
     const dangers: Danger[] = [];

@@ -6,8 +6,8 @@ import type { ContentRule } from "./content-rule.ts";
 const entry = /^exports\[\] = ;$/;
 
 /**
- * Snapshots of Jest and Vitest. SECURITY: they look like data, and the test runner evaluates the file as a program; a text
- * in it is one only as long as nothing is put into it.
+ * Snapshots of Jest and Vitest. SECURITY: they look like data, and the test runner evaluates the file as a program; a
+ * template text in it is data only as long as it has no expression.
  */
 export const snapshots: ContentRule = {
   mayFind: (path) => /(?:^|\/)__snapshots__\/.*\.snap$/.test(foldPath(path)),

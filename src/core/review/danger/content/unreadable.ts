@@ -16,7 +16,7 @@ const output = /(?:^|\/)(?:dist|_build|\.output|out)\/.+\.(?:js|mjs|cjs|css|html
 const generatedMark =
   /@generated\b|\bcode generated\b.{0,200}\bdo not edit\b|\bauto-?generated\b.{0,100}\bdo not (?:edit|modify)\b/i;
 
-/** Minified code that is wrapped: as long as nobody writes a line, and hardly a blank in it. */
+/** Minified code that is wrapped: lines longer than a person writes, with hardly a blank. */
 const denseLineChars = 500;
 const maxBlankShare = 0.03;
 
@@ -42,7 +42,7 @@ function isUnreadable(line: string): boolean {
 
 const isMarked = (text: string): boolean => generatedMark.test(text.slice(0, 1_000));
 
-/** Code that runs like any other, in a form in which nobody reads its diff. */
+/** Code that runs like any other, in a form whose diff cannot be read. */
 export const unreadable: ContentRule = {
   mayFind: (path, text) =>
     foreign.test(foldPath(path)) ||

@@ -1,6 +1,6 @@
 /**
- * What a file is by its ending, as far as it is known to do nothing by itself. What is missing here is unfamiliar:
- * forgetting an ending costs a person one look, and nothing else.
+ * The kinds of file that are known by their ending to do nothing by themselves. An ending that is missing here is
+ * unfamiliar: forgetting one costs a person one look, and nothing else.
  */
 export type FileClass =
   /** Compiled or linked into something by a build that names it, or by its directory. */
@@ -76,7 +76,7 @@ const programLanguages: Readonly<Record<string, string>> = {
   servers: "config",
 };
 
-/** Read by people or shown by a browser, in whatever language a project is written. */
+/** Read by people or shown by a browser, in a project of any language. */
 const others: Readonly<Record<Exclude<FileClass, "compiled" | "script" | "program">, string>> = {
   prose: "md markdown txt text rst adoc asciidoc textile wiki",
   media:
@@ -120,7 +120,7 @@ const proseNames =
 const noteNames =
   /^(?:acknowledge?ments|history|security|support|code[-_]of[-_]conduct|governance|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|(?:user[-_])?guide|translations?|threat[-_]model)$/;
 
-/** What a person expects to read in a diff, as far as its ending says it. */
+/** Files that a person expects to read in a diff, by their ending. */
 export function isReadable(name: string): boolean {
   const known = knownFile(name);
   return known !== undefined && known.fileClass !== "media" && known.fileClass !== "data";

@@ -1,4 +1,4 @@
-/** What the directories of a path say about a file in it. All names are folded. */
+/** The meaning of a path's directories for a file in it. All names are folded. */
 
 /** Directories of data that programs of the project open, and tools do not. */
 const dataDirectories = new Set(
@@ -25,7 +25,7 @@ const toolDirectories = new Set(
   ].flatMap((names) => names.split(" ")),
 );
 
-/** What a package manager, an editor or a test runner takes for the top of a project. */
+/** Directories that a package manager, an editor or a test runner takes for the top of a project. */
 const manifestNames = new Set(
   [
     "package.json deno.json deno.jsonc jsr.json bower.json pyproject.toml setup.py setup.cfg pipfile cargo.toml go.mod",

@@ -4,9 +4,9 @@ import { knownFile } from "./extensions.ts";
 import { isManifest } from "./places.ts";
 
 /**
- * What the tree says about the project: its languages, by what was there before the changes, and which directories are
- * the top of a package.
- * SECURITY: languages come from the old tree only. The box could otherwise make a language known by using it.
+ * Facts about the project from its tree: its languages, by the files before the changes, and the directories that are
+ * the top of a package. SECURITY: languages come from the old tree only. The box could otherwise make a language known
+ * by using it.
  */
 export class TreeFacts {
   readonly #fresh = new Set<string>();
@@ -27,7 +27,7 @@ export class TreeFacts {
     if (!this.#fresh.has(path)) this.#note(path, true);
   }
 
-  /** A project without any source has no language yet, and whatever it is begun in is its own. */
+  /** A project without any source has no language yet, and the first one it is begun in is its own. */
   hasLanguage = (language: string): boolean => this.#languages.size === 0 || this.#languages.has(language);
 
   /** Whether a directory, folded, is the root or has a manifest in it. */

@@ -1,6 +1,6 @@
 import type { PathRule } from "../path-rule.ts";
 
-/** What Windows, macOS and Linux desktops run or load by its name's ending. */
+/** Files that Windows, macOS and Linux desktops run or load by their name's ending. */
 const programExtensions = [
   "exe com scr msi msix bat cmd ps1 psm1 vbs vbe wsf hta cpl dll so dylib node jar lnk scf reg",
   "desktop command workflow app appimage deb rpm apk dmg pkg run url webloc chm inf applescript",
