@@ -66,7 +66,7 @@ function launch(request: LaunchRequest): Launch {
       OPENAI_API_KEY: request.endpoint.token,
       // The library below aider downloads a price list when it is loaded, unless it is told to use its own.
       LITELLM_LOCAL_MODEL_COST_MAP: "True",
-      // It opens help pages in a browser; there is none.
+      // It opens help pages in a browser; a box has none.
       BROWSER: "true",
     },
     files: seedFiles(request),

@@ -1,4 +1,4 @@
-/** What every entry of the catalogue keeps to, whoever wrote it. */
+/** The rules that every entry of the catalogue keeps. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toJSONSchema, z } from "zod";
@@ -150,7 +150,7 @@ describe.each(entries)("$key", ({ key, entry }) => {
 
   it("names no host of its own in its environment", () => {
     for (const { launch } of launches()) {
-      // The address of a schema is a name that nobody contacts.
+      // The address of a schema is only a name and is never contacted.
       const text = Object.values(launch.env)
         .join("\n")
         .replaceAll(/"\$schema":"[^"]*"/g, "");

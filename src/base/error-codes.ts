@@ -1,4 +1,4 @@
-/** What the command line ends with; a command in a box ends with its own code. */
+/** The exit codes of the command line; a command in a box ends with its own code. */
 export const exitCodes = {
   failed: 1,
   invalid: 2,

@@ -11,7 +11,7 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
-/** What an error looks like on the wire and in `--json` output. */
+/** The form of an error on the wire and in `--json` output. */
 export interface ErrorBody {
   code: ErrorCode;
   message: string;

@@ -1,5 +1,5 @@
 /**
- * JSON that somebody else wrote. What is none is undefined and never an error: the parser's own message has pieces of
+ * JSON from an untrusted source. Invalid JSON is undefined and never an error: the parser's own message has pieces of
  * the text in it, and they may be of a secret.
  */
 export function parseJson(text: string): unknown {

@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into lines. A line that is longer than the limit is dropped as a whole, whatever it holds. */
+/** Cuts a stream of bytes into lines. A line that is longer than the limit is dropped as a whole. */
 export class LineSplitter {
   readonly #maxBytes: number;
   readonly #decoder = new TextDecoder();

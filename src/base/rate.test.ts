@@ -47,7 +47,7 @@ function shares(count: number, price = 1): number[] {
 it("lets one busy box have what is idle, and many no more together than can be borne", () => {
   const [alone] = shares(1);
   expect(alone).toBeGreaterThan(9_000);
-  // Also where one thing costs more than one: nobody waits while there is enough.
+  // Also where one thing costs more than one: as long as there is enough, no one waits.
   expect(shares(1, 3)[0]).toBeGreaterThan(3_000);
   const together = shares(20);
   expect(together.reduce((sum, got) => sum + got, 0)).toBeLessThan(20 * 120 + 2_500);

@@ -29,8 +29,8 @@ export class TokenBucket {
   }
 
   /**
-   * For what has happened already: takes its price, into debt if need be, and says how long to wait until the debt is
-   * paid. Zero when there is none.
+   * For events that have happened already: takes their price, into debt if need be, and says how long to wait until the
+   * debt is paid. Zero without a debt.
    */
   spend(price: number): number {
     this.#refill();
@@ -57,15 +57,15 @@ export interface Share {
 }
 
 export interface SharedRateOptions {
-  /** What each one has for itself. */
+  /** The share that each one has for itself. */
   readonly own: { readonly perSecond: number; readonly burst: number };
-  /** What is there beyond that for one who needs more, alone. */
+  /** The extra for one that needs more, alone. */
   readonly alone: number;
-  /** What is there beyond that for all who need more, when they are several. */
+  /** The extra for all that need more, when they are several. */
   readonly together: number;
 }
 
-/** How long somebody counts as one who needs more than its own. */
+/** How long one that has used more than its own share counts as needing more. */
 const busyMs = 2_000;
 
 /**

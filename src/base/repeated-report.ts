@@ -1,6 +1,6 @@
 /**
- * Reports for a log that only grows. What is reported again within a minute is counted, and the count is reported when the
- * minute is over: a box that makes the same thing fail a thousand times a second writes two lines a minute.
+ * Reports for a log that only grows. Repetitions within a minute are counted, and the count is reported when the minute
+ * is over: a box that makes the same thing fail a thousand times a second writes two lines a minute.
  */
 import type { Clock } from "./clock.ts";
 

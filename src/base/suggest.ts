@@ -18,7 +18,7 @@ function distance(a: string, b: string): number {
 
 /** The candidate that was probably meant, if one is close enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
-  // Nobody misspells a page of text; a longer word is cut before it is compared.
+  // Long words are rarely misspelt names; a longer word is cut before it is compared.
   const limit = Math.max(1, Math.floor(Math.min(word.length, 24) / 3));
   let best: { candidate: string; score: number } | undefined;
   for (const candidate of candidates) {

@@ -13,7 +13,7 @@ export class Turns {
     try {
       return await task();
     } finally {
-      // Handed on rather than put back, so that nobody who comes now is served before those who wait.
+      // Handed on rather than put back, so that a new caller is not served before those who wait.
       const next = this.#waiting.shift();
       if (next === undefined) this.#free += 1;
       else next();

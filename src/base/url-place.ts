@@ -4,6 +4,6 @@
 export const portOf = ({ port, protocol }: URL): number =>
   port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 
-/** Whether it is this machine: there is no way on which somebody could read along. */
+/** Whether it is this machine: there is no way between on which others could read along. */
 export const isLoopback = ({ hostname }: URL): boolean =>
   /^(?:127(?:\.\d+){3}|\[::1\]|localhost)$/.test(hostname);

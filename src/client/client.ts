@@ -25,7 +25,7 @@ type Input<R extends RouteName> = Routes[R] extends { query: string }
     : Routes[R] extends { body: string }
       ? RouteBodyInput<R>
       : undefined;
-/** The query, the body or the first message; left out where nothing is needed. */
+/** The query, the body or the first message; left out where it is not needed. */
 type InputArguments<R extends RouteName> =
   Input<R> extends undefined
     ? []

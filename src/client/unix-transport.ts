@@ -14,7 +14,7 @@ const unreachable = (socketPath: string, error: unknown) =>
     },
   );
 
-/** Speaks to the daemon over its owner-only socket; that nobody else can open it is the authentication. */
+/** Speaks to the daemon over its owner-only socket; only its owner can open it, which is the authentication. */
 export function unixTransport(socketPath: string): Transport {
   return {
     call: (call) => callOverSocket(socketPath, call),

@@ -5,7 +5,7 @@ import { TokenUsage } from "./model/usage.ts";
 export const maxEventText = 4_096;
 const Text = z.string().max(maxEventText);
 
-/** What any agent does, in one vocabulary. `agentbox run --json` prints these. */
+/** The actions of any agent, in one vocabulary. `agentbox run --json` prints these. */
 export const AgentEvent = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("session_started"), conversation: z.string().max(128), model: Text.optional() }),
   z.object({ kind: z.literal("message"), role: z.enum(["agent", "person"]), text: Text }),

@@ -1,6 +1,4 @@
-/**
- * A catalogue entry: data and pure functions. Core knows no agent by name; whatever is particular about one is here.
- */
+/** A catalogue entry: data and pure functions. Core knows no agent by name; everything particular about one is here. */
 import type { z } from "zod";
 import type { AgentEvent } from "./agent-events.ts";
 import type { McpServer } from "./mcp.ts";
@@ -31,15 +29,15 @@ export interface SeedFile {
   readonly path: string;
   readonly text: string;
   /**
-   * `replace`: ours is the law. `absent`: only when there is none. `merge`: a JSON object whose keys of ours win and
-   * whose other keys, which the agent wrote, stay.
+   * `replace`: ours replaces the file. `absent`: only where the file does not exist. `merge`: a JSON object in which
+   * our keys win and other keys, which the agent wrote, stay.
    */
   readonly how: "replace" | "absent" | "merge";
 }
 
 export interface LaunchRequest {
   readonly mode: "interactive" | "headless";
-  /** What to do; always there in headless mode, the first prompt (if any) in interactive mode. */
+  /** The task; always there in headless mode, the first prompt (if any) in interactive mode. */
   readonly task?: string | undefined;
   /** Go on with a conversation. Without an id: the latest one in this home. */
   readonly resume?: { readonly conversation?: string | undefined } | undefined;
@@ -48,9 +46,9 @@ export interface LaunchRequest {
   readonly autonomy: Autonomy;
   /** Checked by the entry's own schema, defaults filled in. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** What the person typed after `--`, passed on as it is. */
+  /** The person's arguments after `--`, passed on as they are. */
   readonly args: readonly string[];
-  /** The model to ask for; undefined when nobody chose one and the entry has no default. */
+  /** The model to ask for; undefined when none was chosen and the entry has no default. */
   readonly model?: string | undefined;
   /** Absolute path of the agent's program in the box. */
   readonly program: string;
@@ -98,13 +96,13 @@ export interface AgentEntry {
   readonly readOutput?: (() => LineReader) | undefined;
   /** Reads lines that the agent's own hooks append to `hooksFile` (see contract/box-paths.ts), in any mode. */
   readonly readHooks?: (() => LineReader) | undefined;
-  /** What is typed into its terminal to submit a text and to interrupt it. */
+  /** The keys that submit a text in its terminal and interrupt it. */
   readonly keys: { readonly submit: string; readonly interrupt: string };
   /** Where it keeps what it knows, and where a login would be; relative to the home. */
   readonly statePaths: readonly string[];
   readonly loginPaths: readonly string[];
   /** Hosts it needs beside the model gateway; empty for all that are tuned well. */
   readonly hosts: readonly string[];
-  /** What surprises people about it, for `agents doctor` and the docs; one sentence each. */
+  /** Surprises about it, for `agents doctor` and the docs; one sentence each. */
   readonly traps: readonly string[];
 }

@@ -184,7 +184,7 @@ export type Isolation = z.infer<typeof Isolation>;
 export const BoxOwner = z.object({ uid: z.int(), gid: z.int() });
 export type BoxOwner = z.infer<typeof BoxOwner>;
 
-/** What the main session is, so that a restart can start it again. */
+/** The program of the main session, so that a restart can start it again. */
 export const MainSession = z.object({
   argv: z.array(z.string()).min(1),
   env: z.record(z.string(), z.string()),
@@ -210,7 +210,7 @@ export const Box = z.object({
   /** The network policy in force; a box without one reaches nothing. */
   network: NetworkPolicy.optional(),
   main: MainSession.optional(),
-  /** What the agent is doing or has done; absent for boxes that only run commands. */
+  /** The state of the agent; absent for boxes that only run commands. */
   run: AgentRun.optional(),
   createdAtMs: z.int(),
   startedAtMs: z.int().optional(),

@@ -1,4 +1,4 @@
-/** What a project keeps of its boxes' package caches. */
+/** A project's copy of its boxes' package caches. */
 import { z } from "zod";
 
 /**

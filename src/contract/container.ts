@@ -29,10 +29,10 @@ export const ContainerDescription = z.object({
 });
 export type ContainerDescription = z.infer<typeof ContainerDescription>;
 
-/** What of a box runs without AgentBox: the same closed container, and nothing that needs the daemon. */
+/** A box as it runs without AgentBox: the same closed container, without the parts that need the daemon. */
 export const PortableContainer = ContainerDescription.extend({
   box: z.string(),
-  /** Variables whose values whoever starts it has; values are never written down. */
+  /** Variables whose values come from the shell that starts it; values are never written down. */
   askedEnv: z.array(z.string()),
 });
 export type PortableContainer = z.infer<typeof PortableContainer>;

@@ -1,10 +1,12 @@
-/** What the demo agent and whoever starts it agree on: the sample project and the report. Without zod; it runs in the box. */
+/**
+ * The contract of the demo agent and its caller: the sample project and the report. Without zod; it runs in the box.
+ */
 
 /** One thing the demo agent tried that a box must not allow. */
 export interface DemoAttempt {
   readonly name: string;
   readonly isRefused: boolean;
-  /** What the system answered. */
+  /** The system's answer. */
   readonly evidence: string;
 }
 

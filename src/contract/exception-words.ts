@@ -1,7 +1,7 @@
 import { formatBytes } from "../base/bytes.ts";
 import type { SecurityException } from "./box.ts";
 
-/** What a box can do with an exception from the baseline, as one phrase: "use the device /dev/kvm of the host". */
+/** The power that an exception from the baseline gives a box, as one phrase: "use the device /dev/kvm of the host". */
 export function describeException({ devices, capabilities, tmpfs, gpus }: SecurityException): string {
   const processors = gpus === 1 ? "a graphics processor" : `${gpus} graphics processors`;
   return [

@@ -1,6 +1,7 @@
 /**
- * What can be added to the baseline of a box at all. Closed lists of what is known to stay inside the box, because a
- * list of what is dangerous is never complete. The manifest is checked by it, and so is what a runtime is asked for.
+ * The exceptions that can be added to the baseline of a box. Closed lists of things known to stay inside the box,
+ * because a list of dangerous ones is never complete. The manifest is checked by it, and so is the request to a
+ * runtime.
  */
 
 /**
@@ -16,7 +17,7 @@ export const isGrantableCapability = (name: string): boolean =>
   (grantableCapabilities as readonly string[]).includes(name);
 
 /**
- * SECURITY: no memory, disk, kernel log, keyboard or raw bus: whoever reads those reads the host. Below /dev, which
+ * SECURITY: no memory, disk, kernel log, keyboard or raw bus: reading those is reading the host. Below /dev, which
  * belongs to the host, so that a name cannot lead elsewhere.
  */
 const grantableDevice =
@@ -24,6 +25,6 @@ const grantableDevice =
 
 export const isGrantableDevice = (path: string): boolean => grantableDevice.test(path);
 
-/** In words, for whoever asked for another one. */
+/** In words, for a refusal of another one. */
 export const grantableDevices =
   "/dev/kvm, /dev/fuse, /dev/kfd, /dev/dri/renderD…, /dev/accel/…, /dev/nvidia…, /dev/video…, /dev/snd/…, /dev/ttyUSB… and /dev/ttyACM…";

@@ -1,9 +1,12 @@
-/** What a box may not change in a directory of the host that it works in directly, and may not make where it is absent. */
+/**
+ * The paths that a box may not change in a directory of the host that it works in directly, nor make where they are
+ * absent.
+ */
 
 export interface GuardedEntry {
   /** A name in the top of the workspace. */
   readonly name: string;
-  /** What stands in its place while it is absent: an empty directory, or a file with this text. */
+  /** Its stand-in while it is absent: an empty directory, or a file with this text. */
   readonly standIn: "directory" | { readonly text: string };
 }
 
@@ -31,5 +34,5 @@ export const guardedEntries: readonly GuardedEntry[] = [
   { name: "agentbox.lock", standIn: { text: '{"version":1,"agents":{}}\n' } },
 ];
 
-/** Guarded where they are; nobody can keep every such name from being made. */
+/** Guarded where they are; not every such name can be kept from being made. */
 export const guardedSuffixes: readonly string[] = [".code-workspace"];

@@ -4,7 +4,7 @@ export const runscName = "runsc";
 
 /**
  * SECURITY: `open`, not `all`: the box connects to a socket of the host that lies in its mounts, of which the link is
- * the only one, and makes none that a program of the host could take for somebody else's.
+ * the only one, and cannot make one that a program of the host could take for another's.
  */
 const runscArguments: readonly string[] = ["--network=none", "--host-uds=open"];
 

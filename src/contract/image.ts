@@ -17,7 +17,7 @@ export const ImageInfo = z.object({
   projectDir: z.string().optional(),
   bytes: z.int(),
   layers: z.array(z.object({ name: z.string(), digest: z.string(), bytes: z.int() })),
-  /** What the manifest names and no image can hold. */
+  /** Parts of the manifest that no image can hold. */
   warnings: z.array(z.string()),
   builtAtMs: z.int(),
 });

@@ -8,7 +8,7 @@ export const McpServer = z.discriminatedUnion("transport", [
     command: z.string(),
     args: z.array(z.string()),
     env: z.record(z.string(), z.string()),
-    /** From the project's own `.mcp.json`, and not the manifest: nobody promises that its program is there. */
+    /** From the project's own `.mcp.json`, and not the manifest: its program is not promised to be there. */
     isFound: z.boolean().optional(),
   }),
   z.strictObject({

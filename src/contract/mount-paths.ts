@@ -1,4 +1,4 @@
-/** Which places a mount may never cover or open. Pure path arithmetic: whoever mounts resolves symbolic links first. */
+/** The paths that a mount may never cover or open. Pure path arithmetic: the caller resolves symbolic links first. */
 import { boxPaths } from "./box.ts";
 
 export const systemDirs = [

@@ -2,7 +2,7 @@
 import { type ErrorBody, AgentBoxError } from "../base/errors.ts";
 import type { ErrorCode } from "../base/error-codes.ts";
 
-/** In the order in which they are solved: nothing is fetched before a person has agreed, and an image needs its agent. */
+/** In the order in which they are solved: a person agrees before anything is fetched, and an image needs its agent. */
 const remediable: readonly ErrorCode[] = ["trust.required", "tool.not_installed", "image.not_built"];
 
 export const isRemediable = ({ code }: { readonly code: string }): boolean =>
@@ -11,7 +11,9 @@ export const isRemediable = ({ code }: { readonly code: string }): boolean =>
 /** Every problem of a refusal; an error without a list is its own only one. */
 export const problemsOf = (error: AgentBoxError): readonly ErrorBody[] => error.problems ?? [error.toBody()];
 
-/** What cannot be solved on the way comes first, so that nobody agrees to, fetches or builds something in vain. */
+/**
+ * Problems that cannot be solved on the way come first, so that no one agrees to, fetches or builds something in vain.
+ */
 export function inOrder<T extends { readonly code: ErrorCode }>(problems: readonly T[]): T[] {
   const rank = ({ code }: T): number => remediable.indexOf(code);
   return [...problems].sort((a, b) => rank(a) - rank(b));

@@ -6,7 +6,7 @@ export const InstalledTool = z.object({
   version: z.string(),
   source: z.enum(["npm", "pypi", "path"]),
   package: z.string().optional(),
-  /** What the registry says the package's hash is, such as `sha512-…`. */
+  /** The hash of the package in the registry, such as `sha512-…`. */
   integrity: z.string().optional(),
   /** `sha256:…` over every path, mode and byte that was installed. */
   digest: z.string(),
@@ -16,7 +16,7 @@ export const InstalledTool = z.object({
 });
 export type InstalledTool = z.infer<typeof InstalledTool>;
 
-/** `agentbox.lock`: beside a manifest for everybody who works on the project, or in AGENTBOX_HOME for this host. */
+/** `agentbox.lock`: beside a manifest for all who work on the project, or in AGENTBOX_HOME for this host. */
 export const LockFile = z.strictObject({
   version: z.literal(1),
   agents: z.record(
@@ -31,7 +31,7 @@ export const LockFile = z.strictObject({
       platform: z.string(),
     }),
   ),
-  /** What references of images without a digest stand for, so that everybody begins with the same. */
+  /** The digests of image references without one, so that all boxes begin with the same. */
   images: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
 });
 export type LockFile = z.infer<typeof LockFile>;

@@ -1,4 +1,4 @@
-/** What the demo agent tries. Each attempt is made for real, and reports what the system answered. */
+/** The attempts of the demo agent. Each is made for real, and reports the system's answer. */
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -78,7 +78,7 @@ export async function attemptNetwork(): Promise<DemoAttempt> {
   return { name: "Reach the internet", isRefused, evidence };
 }
 
-/** The daemon runs on the host for certain, because it started this box: whoever sees processes of the host sees it. */
+/** The daemon runs on the host for certain, because it started this box: a view of the host's processes has it. */
 export async function attemptProcesses(): Promise<DemoAttempt> {
   const name = "See your processes";
   const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));

@@ -16,7 +16,7 @@ const closedCalls = [
   },
 ] as const;
 
-/** Asks the filters themselves, as they are handed to the kernel, and not what somebody once wrote about them. */
+/** Asks the filters themselves, as they are handed to the kernel, and not a description of them. */
 export function examineCalls(
   rules: readonly CallRule[] = callRules,
   profile: SeccompProfile | undefined = seccompProfile(process.arch),

@@ -65,7 +65,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   process.umask(0o077);
   const env = readHostEnv();
   const logger = openLogger(env.logLevel);
-  // One request that goes wrong in a way nobody thought of must not take all the others with it.
+  // One request that fails in an unexpected way must not take all the others with it.
   process.on("uncaughtException", (error) =>
     logger.error({ error: error.stack ?? error.message }, "uncaught exception"),
   );
@@ -188,7 +188,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
   return 0;
 }
 
-/** What `agentbox df` counts beside the boxes. */
+/** The parts of `agentbox df` beside the boxes. */
 const sharedDirectories = ({ root, tools, store, logs }: Home): Record<string, readonly string[]> => ({
   tools: [tools],
   images: [join(root, "images")],
@@ -198,7 +198,7 @@ const sharedDirectories = ({ root, tools, store, logs }: Home): Record<string, r
   logs: [logs],
 });
 
-/** Serves until somebody asks the daemon to end. Boxes go on without it. */
+/** Serves until it is told to end. Boxes go on without it. */
 async function serve(
   core: Core,
   home: Home,

@@ -11,7 +11,7 @@ import { openIdentity } from "../services/identity/index.ts";
 
 const maxSecretBytes = 4_096;
 
-/** `core` comes later: it is asked for the secret only when somebody signs in. */
+/** `core` comes later: it is asked for the secret only when a person signs in. */
 export const openTeamIdentity = (core: () => Core): Identity =>
   openIdentity({ clientSecret: (settings) => clientSecret(core, settings), clock: systemClock });
 

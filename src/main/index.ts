@@ -4,7 +4,7 @@ const [, program = "", ...argv] = process.argv;
 const isDaemon = argv.length === 2 && argv[0] === "daemon" && argv[1] === "run";
 const code = isDaemon ? await runDaemonProcess() : await runCommand();
 
-// What was written must be out before the process ends, or a pipe loses its tail.
+// The output must be written before the process ends, or a pipe loses its tail.
 await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
 process.exit(code);
 
@@ -42,6 +42,6 @@ async function loadCatalogue() {
 
 async function loadPresetNames() {
   const { openPresets } = await import("../services/presets/index.ts");
-  // The names are the same for everybody; only what they stand for depends on the environment.
+  // The names are always the same; only their values depend on the environment.
   return openPresets({}).names;
 }

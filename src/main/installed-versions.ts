@@ -65,7 +65,7 @@ async function findProgram(name: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Packages say which advisories a revision is about. Where that list was left out, nothing is known. */
+/** Packages say which advisories a revision is about. Without that list, nothing is known. */
 async function mendedBy(name: string): Promise<readonly string[]> {
   try {
     const packed = await readFile(`/usr/share/doc/${name}/changelog.Debian.gz`);

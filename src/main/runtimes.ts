@@ -39,7 +39,7 @@ export function openRuntimes(
       return runtime;
     });
     opened.set(name, opening);
-    // What cannot be opened, such as an engine that does not run, may be there the next time.
+    // A runtime that cannot be opened, such as an engine that does not run, may be there the next time.
     opening.catch(() => opened.delete(name));
     return opening;
   };

@@ -1,7 +1,7 @@
 import type { LayerValues } from "./layers.ts";
 
 /**
- * What holds when nobody says otherwise. The mode of the workspace is missing on purpose: it depends on the
+ * The values that hold when no layer sets them. The mode of the workspace is missing on purpose: it depends on the
  * project. So are memory, CPU and disk: no number is right for every machine.
  */
 export const manifestDefaults = {

@@ -10,7 +10,7 @@ export interface ExplainedKey {
   readonly key: string;
   readonly description: string;
   readonly type: string;
-  /** What holds; absent when nobody set it and there is no default. */
+  /** The value in force; absent when no layer sets it and it has no default. */
   readonly value?: unknown;
   /** Where it comes from; absent without a value, and for a whole section, whose keys have origins of their own. */
   readonly origin?: Origin | undefined;
@@ -20,8 +20,8 @@ export interface ExplainedKey {
 }
 
 /**
- * What holds for a key and why. `layers` lowest first; the defaults are added below them. Throws `config.unknown_key` with the
- * key that was probably meant.
+ * The value of a key in force, and its source. `layers` lowest first; the defaults are added below them. Throws
+ * `config.unknown_key` with the key that was probably meant.
  */
 export function explainKey(layers: readonly ManifestLayer[], key: string): ExplainedKey {
   const path = parsePath(key);

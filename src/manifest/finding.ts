@@ -24,11 +24,11 @@ export interface Problem {
   readonly path: Path;
   readonly message: string;
   readonly hint: string;
-  /** Whether the key or its value is to blame; the value unless told. */
+  /** Whether the key or its value is wrong; the value by default. */
   readonly at?: "key" | "value";
 }
 
-/** More would help nobody, and a hostile file could make millions. */
+/** More would not help, and a hostile file could make millions. */
 const maxFindings = 100;
 
 const severityOf = (code: RuleCode): Finding["severity"] => (code.startsWith("E") ? "error" : "warning");

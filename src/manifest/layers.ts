@@ -35,13 +35,13 @@ export interface EffectiveMount {
 export interface EffectiveManifest {
   readonly values: LayerValues;
   readonly mounts: readonly EffectiveMount[];
-  /** Keys are `section.key`, or `mounts[n]`; a key that nobody set has no entry. */
+  /** Keys are `section.key`, or `mounts[n]`; a key that no layer sets has no entry. */
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
 export const defaultLayer: ManifestLayer = { source: "default", values: manifestDefaults };
 
-/** What adds up over the layers instead of being replaced: the lists of [network], and entries with a name. */
+/** The keys that add up over the layers instead of being replaced: the lists of [network], and entries with a name. */
 const adding = new Set([
   "agent.options",
   "model.aliases",
@@ -55,9 +55,9 @@ const addsUp = (section: string, key: string): boolean =>
   section === "network" || adding.has(`${section}.${key}`);
 
 /**
- * Later layers win key by key: `section.key` is the unit, so a service or a variable is replaced as a whole. Mounts
- * add up, and a later mount replaces an earlier one with the same target. What the lists of [network] mean together
- * is decided in `core/policy`, and which limits of [budget] hold in `core/manifest/resolve-budget.ts`.
+ * Later layers win key by key: `section.key` is the unit, so a service or a variable is replaced as a whole. Mounts add
+ * up, and a later mount replaces an earlier one with the same target. The lists of [network] are combined in
+ * `core/policy`, the limits of [budget] in `core/manifest/resolve-budget.ts`.
  */
 export function layerManifest(layers: readonly ManifestLayer[]): EffectiveManifest {
   const values: Record<string, Record<string, unknown>> = {};

@@ -1,6 +1,6 @@
 /**
- * `.mcp.json` of a project: a file of other tools, so what cannot be used of it is left out with a warning instead of
- * being refused. What is used keeps the rules of [mcp].
+ * `.mcp.json` of a project: a file of other tools, so an entry that cannot be used is left out with a warning instead
+ * of being refused. The others keep the rules of [mcp].
  */
 import { safeParse, z } from "zod";
 import { omitUndefined } from "../base/omit-undefined.ts";

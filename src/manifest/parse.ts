@@ -64,7 +64,7 @@ const checks: readonly Check[] = [
   checkSecurity,
 ];
 
-/** Reads `agentbox.toml`. The text is hostile: whatever it is, the answer is findings, never an exception. */
+/** Reads `agentbox.toml`. The text is hostile: for any text, the answer is findings, never an exception. */
 export function parseManifest(text: string, options: ParseOptions): ParsedManifest {
   const { values: raw, positions, findings: first } = readToml(text);
   if (!raw) return { findings: orderFindings(first) };
@@ -140,9 +140,9 @@ export function parseHostPolicy(
 }
 
 /**
- * What a person typed, as a partial manifest → the layer that wins. Throws `input.invalid` at the first mistake. The
- * agent's options are read when the box is made: what is typed is text, and only the agent's schema tells a number
- * from a name.
+ * A person's flags, as a partial manifest that is the highest layer. Throws `input.invalid` at the first mistake. The
+ * agent's options are read when the box is made: flags are text, and only the agent's schema tells a number from a
+ * name.
  */
 export function parseFlags(flags: unknown, context: CheckContext = {}): ManifestLayer {
   const isTable = flags !== null && typeof flags === "object" && !Array.isArray(flags);

@@ -40,13 +40,13 @@ type Issue = z.core.$ZodIssue;
 
 /** Unknown keys of one table that are named one by one. */
 export const maxUnknownKeys = 20;
-/** Nobody mistypes a longer word than this, and comparing costs time. */
+/** A longer word is hardly a typing mistake, and comparing costs time. */
 const maxSuggestedLength = 40;
 
 /** The keys a table at this path may have. */
 export type KnownKeys = (path: Path) => readonly string[];
 
-/** What the schema says about a value, as problems with a code, a sentence and a hint. */
+/** The schema's problems with a value, each with a code, a sentence and a hint. */
 export function schemaProblems(issues: readonly Issue[], root: unknown, knownKeys: KnownKeys): Problem[] {
   return issues.flatMap((issue) => fromIssue(issue, issue.path as Path, root, knownKeys));
 }

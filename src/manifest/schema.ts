@@ -187,7 +187,7 @@ export type Manifest = z.infer<typeof Manifest>;
 /** The manifest without its version. */
 export const ManifestSections = Manifest.omit({ version: true });
 
-/** What a layer contributes and what flags are turned into. */
+/** One layer's contribution, or that of the flags. */
 export type ManifestValues = Omit<Manifest, "version">;
 
 /** Names that have a meaning to come. They are refused by name, so that no file can rely on their being ignored. */

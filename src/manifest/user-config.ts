@@ -47,7 +47,7 @@ export const UserConfig = z
   .describe("A person's own defaults, and what no manifest may exceed.");
 export type UserConfig = z.infer<typeof UserConfig>;
 
-/** The host policy, `/etc/agentbox/policy.toml`: what the owner of the machine sets for everybody on it. */
+/** The host policy, `/etc/agentbox/policy.toml`: the owner's settings for all users of the machine. */
 export const HostPolicy = z
   .strictObject({ network: manifestSections.network.optional() })
   .describe("What the owner of the machine sets for everybody on it.");

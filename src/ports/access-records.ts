@@ -1,6 +1,6 @@
 /**
- * What the daemon remembers of who may come in: sessions, tokens, shares, people. Of every credential only a digest
- * is here, so that whoever reads the records, or a backup of them, still cannot come in.
+ * The daemon's records of access: sessions, tokens, shares, people. Of every credential only a digest is here, so that
+ * a copy of the records, or of a backup, still lets no one in.
  */
 import { z } from "zod";
 import { ShareRole } from "../contract/access/principal.ts";
@@ -23,7 +23,7 @@ const SessionRecord = z.object({
   keyDigest: Digest,
   holder: Holder,
   agent: z.string().optional(),
-  /** What the team's provider calls its own session, of which this one is a part. */
+  /** The provider's name for its own session, of which this one is a part. */
   sid: z.string().optional(),
   createdAtMs: z.int(),
   usedAtMs: z.int(),
@@ -51,7 +51,7 @@ const ShareRecord = z.object({
   box: z.string(),
   incarnation: z.string(),
   may: ShareRole,
-  /** Absent: with whoever opens the link. */
+  /** Absent: with the first to open the link. */
   person: z.string().optional(),
   /** Until the link is opened, once. */
   linkDigest: Digest.optional(),
@@ -70,7 +70,7 @@ const PersonRecord = z.object({
   subject: z.string(),
   name: z.string(),
   email: z.string().optional(),
-  /** Whether the provider says that the address is theirs; nobody is found by one that is not. */
+  /** Whether the provider says that the address is theirs; a person is not found by one that is not. */
   isEmailVerified: z.boolean().optional(),
   isAdmin: z.boolean(),
   signedInAtMs: z.int(),

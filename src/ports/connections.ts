@@ -1,5 +1,5 @@
 /**
- * OAuth sign-ins and the tokens that come out of them. What it guarantees:
+ * OAuth sign-ins and the tokens that come out of them. Guarantees:
  * - Refresh tokens never leave the host, and a new one is kept before the old one is forgotten.
  * - One refresh at a time for each connection, however many boxes need it.
  * - A token that has ended and cannot be refreshed is an error, never an old token in its place.
@@ -11,7 +11,7 @@ import type {
   OAuthTokens,
 } from "../contract/secret/connection.ts";
 
-/** Where tokens are kept; the vault, through whoever owns the names. */
+/** The keeper of the tokens: the vault, through the owner of the names. */
 export interface TokenKeeper {
   read(secret: string): Promise<OAuthTokens>;
   /** Replaces them; the ones before stay readable for a while. */
@@ -26,7 +26,7 @@ export interface Connections extends AsyncDisposable {
   start(spec: ConnectionSpec): Promise<ConnectionState>;
   find(id: string): ConnectionState | undefined;
   cancel(id: string): void;
-  /** A token that is valid now. Fails with `secret.unavailable` when there is none. */
+  /** A token that is valid now. Fails with `secret.unavailable` without one. */
   accessToken(
     secret: string,
   ): Promise<{ readonly value: string; readonly extra: Readonly<Record<string, string>> }>;

@@ -1,6 +1,6 @@
 /**
  * The gate: the only way out of a box. Every connection arrives over the box's own link, so the box is known and
- * cannot be forged. What the gate guarantees:
+ * cannot be forged. Guarantees:
  * - No policy, no way out: a box the gate does not know, or whose policy is broken, reaches nothing.
  * - The name that was judged is the name that is dialed, and the address that was checked is the address that is
  *   connected to.
@@ -60,8 +60,8 @@ export interface GateListener {
 }
 
 /**
- * A host that is part of the gate itself, such as the model gateway. The request has been judged like any other; who
- * asks is known from the link. Whoever serves it answers, and ends what it began when the program goes away.
+ * A host that is part of the gate itself, such as the model gateway. The request has been judged like any other; the
+ * box is known from the link. The host answers, and ends what it began when the program goes away.
  */
 export interface InternalHost {
   serve(box: GateBox, request: IncomingMessage, response: ServerResponse): void;
@@ -76,8 +76,8 @@ export interface Gate extends AsyncDisposable {
   drop(box: string): void;
   serve(box: string, connection: GateConnection): void;
   /**
-   * The secrets of a box changed: whatever is under way with this one in it (with any, if none is named) ends, and so
-   * does a connection that is not read and now would have to be. Later requests are decided anew anyway.
+   * The secrets of a box changed: requests in progress with this one (with any, if none is named) end, and so does an
+   * unread connection that now would have to be read. Later requests are decided anew anyway.
    */
   closeInjected(box: string, secret?: string): void;
   summary(box: string): readonly HostSummary[];

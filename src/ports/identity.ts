@@ -1,12 +1,12 @@
 /**
- * Who somebody is, by the word of the team's OpenID provider. What it guarantees:
- * - Nobody is anybody without an id token that the provider signed, for this client and for this very sign-in.
+ * The identity of a person, by the word of the team's OpenID provider. Guarantees:
+ * - A person is identified only by an id token that the provider signed, for this client and for this very sign-in.
  * - A provider that is away is an error of that request (`sign_in.unavailable`), never an end of the daemon and never a yes.
- * - What the provider refuses, and what does not belong together, is `sign_in.refused`; no message holds a code or a token.
+ * - A refusal of the provider, and parts that do not belong together, are `sign_in.refused`; no message holds a code or a token.
  */
 import type { SignInSection } from "../manifest/sections/web-section.ts";
 
-/** What the provider says about a person. All of it is text that others may have written. */
+/** The provider's claims about a person. All of it is text that others may have written. */
 export interface PersonClaims {
   readonly issuer: string;
   /** Names the person for ever, at this issuer. */
@@ -18,7 +18,9 @@ export interface PersonClaims {
   readonly groups: readonly string[];
 }
 
-/** What must come back from the browser, and with what the code is exchanged. Never leaves the daemon. */
+/**
+ * The values that must come back from the browser, and those with which the code is exchanged. Never leaves the daemon.
+ */
 export interface SignInChecks {
   readonly issuer: string;
   readonly redirectUri: string;
@@ -27,7 +29,7 @@ export interface SignInChecks {
   readonly verifier: string;
 }
 
-/** What the provider has sent the browser back with. */
+/** The parameters with which the provider has sent the browser back. */
 export interface SignInAnswer {
   readonly code?: string | undefined;
   readonly state?: string | undefined;
@@ -47,7 +49,7 @@ export type Recheck =
   | { readonly outcome: "confirmed"; readonly claims?: PersonClaims; readonly refreshToken?: string }
   /** The provider has said no. */
   | { readonly outcome: "ended"; readonly reason: string }
-  /** Nobody knows: it could not be asked. */
+  /** Unknown: it could not be asked. */
   | { readonly outcome: "unknown"; readonly reason: string };
 
 /** At least one of them is there. */
@@ -59,13 +61,16 @@ export interface LogoutNotice {
 
 export interface Identity {
   begin(settings: SignInSection, redirectUri: string): Promise<{ url: string; checks: SignInChecks }>;
-  /** Each set of checks is for one answer; whoever keeps them forgets them before. */
+  /** Each set of checks is for one answer; its keeper forgets it before. */
   finish(settings: SignInSection, checks: SignInChecks, answer: SignInAnswer): Promise<SignedIn>;
-  /** Asks again about somebody who is signed in. Never fails. */
+  /** Asks again about a person who is signed in. Never fails. */
   recheck(
     settings: SignInSection,
     person: { readonly subject: string; readonly refreshToken: string },
   ): Promise<Recheck>;
-  /** Checks what claims to be the provider's word that somebody has signed out there. Each notice is taken once. */
+  /**
+   * Checks a notice that claims to be the provider's word that a person has signed out there. Each notice is taken
+   * once.
+   */
   readLogoutNotice(settings: SignInSection, token: string): Promise<LogoutNotice>;
 }

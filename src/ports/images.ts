@@ -1,5 +1,5 @@
 /**
- * Images: what a container box's root is made of. What the service guarantees:
+ * Images: what a container box's root is made of. Guarantees:
  * - An image is named by everything that goes into it: the same inputs give the same image, on a fresh cache too.
  * - It appears whole or not at all, in the engine and in the records; two builds of the same are one.
  * - It holds only what its recipe names, and nothing of the host's configuration: no mirror, proxy or credential.
@@ -55,7 +55,7 @@ export interface ImageRecipe {
 export interface BuildOptions {
   /** Makes the base and every layer again. */
   readonly isFresh?: boolean | undefined;
-  /** What is going on, a short sentence each. */
+  /** The current step, as a short sentence. */
   readonly onProgress: (message: string) => void;
   readonly signal: AbortSignal;
 }

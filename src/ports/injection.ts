@@ -1,5 +1,5 @@
 /**
- * Puts secrets into requests at the gate. What it guarantees:
+ * Puts secrets into requests at the gate. Guarantees:
  * - A value goes into a request only for a bound scheme, host, port, method and path, and only by a grant.
  * - A placeholder that cannot be replaced is a refusal, never a request without a credential.
  * - What a box sends as a credential of its own to a managed host is refused.
@@ -24,7 +24,7 @@ export interface OutgoingRequest {
   readonly isUpgrade: boolean;
 }
 
-/** What an answer passes through on its way to the box. */
+/** The stream that an answer passes through on its way to the box. */
 export interface AnswerGuard {
   /**
    * The head as the box may see it, and what the body goes through; `undefined` where the body is in an encoding that
@@ -62,9 +62,9 @@ export type Prepared =
 
 export const maxHeldBytes = 8 * 1024 * 1024;
 
-/** What the injection needs from whoever keeps secrets and grants. */
+/** The injection's questions to the keeper of secrets and grants. */
 export interface InjectionListener {
-  /** Whether the box may use it now. It asks a person where nobody has decided; no answer is a no. */
+  /** Whether the box may use it now. It asks a person where there is no decision yet; no answer is a no. */
   authorise(
     box: GateBox,
     binding: SecretBinding,
@@ -88,6 +88,6 @@ export interface Injection {
    * the signal does, because then the program has gone.
    */
   prepare(box: GateBox, request: OutgoingRequest, signal: AbortSignal): Prepared | Promise<Prepared>;
-  /** What the programs of a box find in their environment in the place of secrets. */
+  /** The environment variables that programs of a box find in the place of secrets. */
   placeholders(box: GateBox, bindings: readonly SecretBinding[]): Readonly<Record<string, string>>;
 }

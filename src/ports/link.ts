@@ -1,6 +1,6 @@
 /**
- * The host's end of the link. The host listens on one socket per box; boxd dials it. Whatever arrives is checked:
- * a box that breaks the protocol loses the connection, and nothing else happens.
+ * The host's end of the link. The host listens on one socket per box; boxd dials it. Every message is checked: a box
+ * that breaks the protocol loses the connection, and that is all.
  */
 import type { BoxOwner, MainSession } from "../contract/box.ts";
 import type {

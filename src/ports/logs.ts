@@ -1,4 +1,4 @@
-/** What sessions and services printed, kept on the host and bounded, so that it can be read after the box ended. */
+/** The output of sessions and services, kept on the host and bounded, so that it can be read after the box ended. */
 export interface BoxLogs {
   /** How many bytes of this run have been recorded; recording goes on from here after a restart of the daemon. */
   recordedBytes(box: string, source: string): Promise<number>;
@@ -23,7 +23,7 @@ export interface BoxLogs {
   addSource(box: string, source: string): Promise<void>;
   /** The sessions of this run. */
   sources(box: string): Promise<readonly string[]>;
-  /** A new run counts its output from zero. What earlier runs printed stays. */
+  /** A new run counts its output from zero. The output of earlier runs stays. */
   startRun(box: string): Promise<void>;
   /** Forgets a box that is being removed; its files go with its directory. */
   forget(box: string): void;

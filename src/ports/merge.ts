@@ -1,5 +1,5 @@
 /**
- * Lands work in a person's repository. What it guarantees:
+ * Lands work in a person's repository. Guarantees:
  * - All of it or nothing: with a conflict, or uncommitted work in the way, nothing is changed.
  * - Uncommitted work of the person is never lost, and is as it was afterwards.
  * - Nothing the box made is executed: hooks, filters, drivers and config are off, whatever the work brings along.
@@ -23,7 +23,7 @@ export interface MergeRequest {
   readonly trailers: readonly string[];
   /** `Name <email>` of the agent's work, kept as the author. */
   readonly author?: string | undefined;
-  /** What the work was judged against; when the branch is elsewhere, nothing lands. */
+  /** The commit that the work was judged against; when the branch is elsewhere, nothing lands. */
   readonly judged?: { readonly head: string | undefined } | undefined;
 }
 
@@ -32,8 +32,8 @@ export type MergeOutcome =
       readonly outcome: "merged";
       readonly record: Pick<MergeRecord, "branch" | "before" | "after" | "files" | "mode">;
       /**
-       * Paths a filter of the person's would have changed on the way to the disk: no filter runs, so an LFS pointer stays
-       * a pointer until `git lfs pull`. Absent when there are none.
+       * Paths that a filter of the person's would have changed on the way to the disk: no filter runs, so an LFS
+       * pointer stays a pointer until `git lfs pull`. Absent without such paths.
        */
       readonly unfiltered?: readonly string[];
     }
@@ -54,12 +54,12 @@ export interface PreparedWork extends AsyncDisposable {
 export interface MergeTip {
   /** `Name <email>` of the person. */
   readonly identity: string;
-  /** The commit, and its tree; absent when there is none yet. */
+  /** The commit, and its tree; absent before the first one. */
   readonly head?: string;
   readonly tree?: string;
 }
 
-/** What a merge would make, for as long as it is open. */
+/** The result that a merge would have, for as long as it is open. */
 export interface MergePreview extends AsyncDisposable {
   readonly source: ObjectSource;
   /** Trees of the branch, now and then. */
@@ -70,7 +70,7 @@ export interface MergePreview extends AsyncDisposable {
 }
 
 export interface ExportOptions {
-  /** The branch a bundle has, without `refs/heads/`; "agentbox/work" unless told. */
+  /** The branch a bundle has, without `refs/heads/`; "agentbox/work" by default. */
   readonly branch?: string;
   /** Replaces a file that is there already. */
   readonly overwrite?: boolean;
@@ -85,8 +85,8 @@ export interface Merges {
   /** Changes nothing. Undefined when it would conflict, or bring nothing. */
   preview(request: MergeRequest, onto?: string): Promise<MergePreview | undefined>;
   /**
-   * The commits that a merge onto `onto` would make (the project's own HEAD unless told). Branches, index, files and
-   * objects of the project stay as they are, and what it is in the middle of does not matter.
+   * The commits that a merge onto `onto` would make (by default, the project's own HEAD). Branches, index, files and
+   * objects of the project stay as they are, also in the middle of a merge or a rebase.
    */
   prepare(
     request: MergeRequest,

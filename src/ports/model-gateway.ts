@@ -1,5 +1,5 @@
 /**
- * The model gateway: a host inside the gate that speaks the vendors' APIs. What it guarantees:
+ * The model gateway: a host inside the gate that speaks the vendors' APIs. Guarantees:
  * - A box never holds a key: the placeholder is replaced here, and any other credential is refused.
  * - Nothing is sent before `admit` said yes, and each admission is settled exactly once.
  * - Answers pass through as they come, byte for byte; what is read of them is read on the side.
@@ -24,7 +24,7 @@ export interface ModelRequest {
     readonly output: number;
     readonly longest?: number | undefined;
   };
-  /** What it asks for beyond the standard price, such as `speed=fast`, or a tool of the vendor with fees of its own. */
+  /** Terms beyond the standard price, such as `speed=fast`, or a tool of the vendor with fees of its own. */
   readonly terms?: readonly string[] | undefined;
 }
 
@@ -41,13 +41,13 @@ export type Admission =
 
 export type ModelRefusal = "budget.exhausted" | "model.price_unknown";
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface ModelOutcome {
   /** As the vendor reported it; undefined when the answer had none. */
   readonly usage?: TokenUsage | undefined;
   /** Whether anything of an answer came: if so and there is no usage, the estimate is counted. */
   readonly hasAnswer: boolean;
-  /** What the answer says of its price, by name: `{ service_tier: "priority" }`. */
+  /** The price terms in the answer, by name: `{ service_tier: "priority" }`. */
   readonly terms?: Readonly<Record<string, string>> | undefined;
   readonly status: number;
   /** A code of ours (`model.…`) or the vendor's error type. */
@@ -69,7 +69,7 @@ export interface ModelListener {
   refused(box: GateBox, code: string, message: string): void;
 }
 
-/** What goes into a request in the place of the placeholder. */
+/** The credential that replaces the placeholder in a request. */
 export interface ProviderKey {
   readonly value: string;
   /** `login`: the token of a person's subscription, which vendors take in another form than a key. */

@@ -8,6 +8,6 @@ import type { PresetHosts } from "../contract/network/preset.ts";
 export interface PresetSource {
   /** All that can be asked for. */
   readonly names: readonly string[];
-  /** What the preset stands for now. Throws `policy.invalid` when that cannot be told. */
+  /** The rules of the preset now. Throws `policy.invalid` when they cannot be told. */
   read(name: string): Promise<PresetHosts>;
 }

@@ -53,13 +53,13 @@ export interface IncomingBundle {
   /** Fails with review.too_large beyond the limit. */
   write(chunk: Uint8Array): Promise<void>;
   close(): Promise<void>;
-  /** Removes it, whatever became of it. */
+  /** Removes it in any state. */
   discard(): Promise<void>;
 }
 
 export interface ReviewRepository {
   receive(maxBytes?: number): Promise<IncomingBundle>;
-  /** What the box need not send again: the base and all checkpoints. */
+  /** The commits that the box need not send again: the base and all checkpoints. */
   have(): Promise<readonly ReviewCommit[]>;
   /**
    * Takes a bundle with exactly one reference, `refs/agentbox/snapshot`, checks it, and keeps it as
@@ -82,7 +82,7 @@ export interface ReviewRepository {
   ): AsyncIterable<Uint8Array>;
   /** The beginning of a file's content. */
   blob(id: string, maxBytes: number): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }>;
-  /** The content of a path in a commit; undefined when there is none. */
+  /** The content of a path in a commit; undefined without such a path. */
   fileAt(commit: ReviewCommit, path: string, maxBytes: number): Promise<Uint8Array | undefined>;
   /** Every path of a commit; what is no text is shown as well as it can be. */
   paths(commit: ReviewCommit): AsyncIterable<string>;
@@ -119,8 +119,8 @@ export interface Reviews {
   }): Promise<ReviewRepository>;
   /** Both at once, to compare two boxes; only for reading, and gone when it is disposed of. */
   between(dir: string, other: string): Promise<ReviewRepository & AsyncDisposable>;
-  /** What a merge would make, for as long as that is there. */
+  /** The result that a merge would have, for as long as it exists. */
   reading(source: ObjectSource): ReviewReader;
-  /** Undefined when there is none yet. */
+  /** Undefined before the first one. */
   open(dir: string): Promise<ReviewRepository | undefined>;
 }

@@ -1,4 +1,4 @@
-/** What a runtime is given by its conformance cases: directories like the storage's, and small stand-ins for boxd. */
+/** A runtime's inputs in its conformance cases: directories like the storage's, and small stand-ins for boxd. */
 import assert from "node:assert/strict";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -65,7 +65,7 @@ export const guardCases: readonly ConformanceCase<RuntimeContext>[] = [
     const { runtime, makeBox } = context;
     const box = await makeBox("absent", { script: trying([...guardedNames, "control"]), guarded });
     const results = await tryAll(context, box);
-    // The control: the same ways work with a name that nobody guards.
+    // The control: the same ways work with an unguarded name.
     const control = Object.fromEntries(results.filter(([key]) => key.startsWith("control ")));
     for (const way of ["make", "write", "rename", "chmod", "moveAway"])
       assert.equal(control[`control ${way}`], "ok", way);

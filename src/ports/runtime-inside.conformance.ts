@@ -30,7 +30,7 @@ interface InsideReport {
   readonly interfaces: readonly string[];
   readonly processes: readonly number[];
   readonly root: readonly string[];
-  /** What is in /sys, where there is one. */
+  /** The content of /sys, where it exists. */
   readonly hardware: readonly string[];
   readonly etc: Record<string, string>;
   /** Path → "ok" or the error code, for an attempt to make or write a file. */
@@ -339,7 +339,7 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
       const { runtime, makeBox, boxesDir } = context;
       const source = join(boxesDir, "..", "ours.pem");
       await writeFile(source, "ours");
-      // For everybody to write, so that nothing but the mount can refuse it.
+      // Writable by all users, so that only the mount can refuse it.
       await chmod(source, 0o666);
       // One that systems have and that is covered, one that is made, and one that may be either.
       const targets = [

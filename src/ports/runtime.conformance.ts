@@ -1,6 +1,6 @@
 /**
- * What every runtime must do, as data. A driver passes when every case whose needs it meets does; the cases that
- * look inside a box are in runtime-inside.conformance.ts and part of the same list.
+ * The duties of every runtime, as data. A driver passes when every case whose needs it meets does; the cases that look
+ * inside a box are in runtime-inside.conformance.ts and part of the same list.
  */
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";

@@ -2,7 +2,7 @@
  * A runtime makes boxes. It creates, starts, stops, pauses, removes, inspects and lists; everything that happens
  * inside a running box (exec, terminals, files, services) is boxd's work and the same for every runtime.
  *
- * What every driver guarantees:
+ * Guarantees:
  * - A box outlives the process that started it. `list()` finds it again, whoever asks, from what is on this host
  *   alone: the daemon may have been killed between any two system calls.
  * - Every method can be repeated. `stop` of a stopped box, `remove` of a box that is gone, `start` of a running
@@ -42,7 +42,7 @@ export interface BoxDirs {
   readonly workspace: string;
 }
 
-/** What is mounted read-only under /opt/agentbox. */
+/** The trees that are mounted read-only under /opt/agentbox. */
 export interface BoxTools {
   /** The Node binary that runs boxd. */
   readonly node: string;
@@ -62,11 +62,11 @@ export interface RuntimeBox {
   readonly mounts: readonly MountSpec[];
   readonly resources: ResourceSpec;
   /**
-   * What the root of the box is made of, for runtimes that have images: built here, by content, with `tools` inside, so
-   * that nothing is put into it at a start. Without it, the host's own system, read-only.
+   * The root of the box, for runtimes that have images: built here, by content, with `tools` inside, so that nothing is
+   * put into it at a start. Without it, the host's own system, read-only.
    */
   readonly image?: string | undefined;
-  /** What was granted beyond the baseline, by name and with a reason; a runtime that cannot do one refuses to start. */
+  /** Exceptions beyond the baseline, by name and with a reason; a runtime that cannot do one refuses to start. */
   readonly exceptions?: readonly SecurityException[] | undefined;
   /** Facts for people and tools that look at the runtime directly. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -96,7 +96,7 @@ export interface RuntimeStatus {
   readonly diagnostics?: string | undefined;
 }
 
-/** What the limits of a box are called in `isolation`, in every runtime; the disk is the storage's. */
+/** The names of a box's limits in `isolation`, in every runtime; the disk is the storage's. */
 export const limitGuarantees = { cpus: "cpu limit", memory: "memory limit", pids: "process limit" } as const;
 
 export interface RuntimeUsage {
@@ -107,7 +107,7 @@ export interface RuntimeUsage {
 
 export interface Runtime extends AsyncDisposable {
   readonly name: string;
-  /** What holds for a box made from `box`, and what does not, on this host. */
+  /** The guarantees for a box made from `box` on this host, and those that are missing. */
   isolation(box: Pick<RuntimeBox, "resources">): Isolation;
   /** Boots boxd. Resolves when the box's first process exists; boxd itself then dials the link. */
   start(box: RuntimeBox): Promise<RuntimeStatus>;
@@ -128,7 +128,10 @@ export interface Runtime extends AsyncDisposable {
    * group of the same number. Undefined, or without it: any unprivileged user.
    */
   owners?(): { readonly firstUid: number; readonly count: number } | undefined;
-  /** What an engine is asked to make for the box, for people who run it without us; only where there is an engine. */
+  /**
+   * The container that an engine is asked to make for the box, for people who run it without us; only where there is an
+   * engine.
+   */
   describe?(box: RuntimeBox): Promise<ContainerDescription>;
   /** Calls back once each time a running box ends by itself or by `stop`; returns the way to stop listening. */
   onEnd(listener: (status: RuntimeStatus) => void): () => void;

@@ -1,5 +1,5 @@
 /**
- * Looks for secrets in a text that came out of a box. What it guarantees:
+ * Looks for secrets in a text that came out of a box. Guarantees:
  * - A finding says where and of which kind; the secret itself is in no result and in no error.
  * - The text decides nothing: comments in it cannot switch the scan off, and its path is never opened.
  * - Bounded: a text of more than `maxScanBytes` is refused (review.too_large), and one that takes too long is given

@@ -1,5 +1,5 @@
 /**
- * Keys of the host that sign for a box over ssh. What it guarantees:
+ * Keys of the host that sign for a box over ssh. Guarantees:
  * - A key never leaves the host's agent, and a box can list and sign, nothing else.
  * - A signature is made only for a session with a bound host whose host key this host knows, by a grant.
  */
@@ -30,7 +30,7 @@ export interface SshKeys extends AsyncDisposable {
   /** The keys a box may use; an empty list ends what it has. */
   setBox(box: GateBox, bindings: readonly SecretBinding[]): void;
   drop(box: string): void;
-  /** What this host knows of the bound servers, in the form of a known_hosts file, so that the box can know it too. */
+  /** The known_hosts entries of this host for the bound servers, so that the box can know them too. */
   knownHosts(bindings: readonly SecretBinding[]): Promise<string>;
   /** One connection of a program in the box to its agent socket. */
   serve(box: string, socket: Duplex): void;

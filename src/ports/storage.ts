@@ -7,7 +7,7 @@ import type { BoxDirs } from "./runtime.ts";
 
 export interface BoxDiskUse {
   readonly home: number | undefined;
-  /** What of the home package managers have fetched and can fetch again. */
+  /** Caches of package managers in the home, which can be fetched again. */
   readonly caches: number | undefined;
   readonly workspace: number | undefined;
   readonly logs: number | undefined;
@@ -18,7 +18,7 @@ export interface BoxStorage {
   readonly boxesDir: string;
   /** Where the directories of a box are, whether or not they exist. */
   dirs(name: string): BoxDirs;
-  /** What left a box for review; the daemon's alone, never visible in a box. Made by the review service. */
+  /** Work that left a box for review; the daemon's alone, never visible in a box. Made by the review service. */
   reviewDir(name: string): string;
   /** Whether a limit can be enforced here, and by what. */
   diskLimit(): Promise<{ readonly canEnforce: boolean; readonly by: string }>;
@@ -41,7 +41,9 @@ export interface BoxStorage {
   branch(name: string, options?: { readonly mounted?: string | undefined }): Promise<string | undefined>;
   /** Bytes used by home and workspace. */
   usage(name: string): Promise<number>;
-  /** What a box takes on the disk, by part; a part that could not be counted in time is undefined. Links are not followed. */
+  /**
+   * The disk space of a box, by part; a part that could not be counted in time is undefined. Links are not followed.
+   */
   measure(name: string, options: { readonly timeoutMs: number }): Promise<BoxDiskUse>;
   /** The same for what all boxes of this installation share, such as the tool store. */
   measureShared(options: {

@@ -1,4 +1,6 @@
-/** What every store does for the vault: grants, receipts that nothing pushes out, and a log that shows tampering. */
+/**
+ * The duties of every store for the vault: grants, receipts that nothing pushes out, and a log that shows tampering.
+ */
 import assert from "node:assert/strict";
 import type { NewEgressRecord } from "../contract/network/egress.ts";
 import type { GrantScope, SecretGrant } from "../contract/secret/grant.ts";

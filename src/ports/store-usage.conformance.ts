@@ -1,4 +1,4 @@
-/** What every store does with requests to models: nothing is lost, and sums are exactly those of the records. */
+/** The duties of every store for requests to models: no record is lost, and sums are exactly those of the records. */
 import assert from "node:assert/strict";
 import type { NewModelRecord, TokenUsage } from "../contract/model/usage.ts";
 import type { StoreCase } from "./store-samples.ts";
@@ -30,7 +30,7 @@ export const sampleModelRecord = (box: string, change: Partial<NewModelRecord> =
   ...change,
 });
 
-/** What most queries are about, in one number: how many requests they mean. */
+/** The scope of most queries, in one number: how many requests they mean. */
 const counting = (store: Store) => async (query: ModelQuery) => (await store.sumModel(query)).requests;
 
 const keys = async (store: Store, by: UsageGroup) => (await store.groupModel({}, by)).map(({ key }) => key);

@@ -1,5 +1,5 @@
 /**
- * What every store does, as plain data: a name and a function that throws when the promise is broken. Runs under
+ * The duties of every store, as plain data: a name and a function that throws when the promise is broken. Runs under
  * any test runner; `open` gives an empty store each time.
  */
 import assert from "node:assert/strict";

@@ -48,13 +48,13 @@ export interface ProjectGrant {
 export interface EventChain {
   /** Events that are what was written, from the first one on; their number is the id of the last of them. */
   readonly events: number;
-  /** Digest of the last of them; empty when there is none. */
+  /** Digest of the last of them; empty for an empty log. */
   readonly head: string;
   /** The first event that is not what was written, or is missing. */
   readonly brokenAt?: number | undefined;
 }
 
-/** What somebody noted of the log earlier: its last event then, and the digest of it. */
+/** An earlier note of the log: its last event then, and the digest of it. */
 export interface ChainMark {
   readonly id: number;
   readonly head: string;

@@ -1,5 +1,5 @@
 /**
- * The tool store: agents' programs, installed once and shared read-only by all boxes. What it guarantees:
+ * The tool store: agents' programs, installed once and shared read-only by all boxes. Guarantees:
  * - An entry is named by agent, version and content; it appears whole or not at all, and never changes.
  * - `use` gives a directory only after it was found to be what was installed.
  * - Nothing of a package is executed on the host: no install scripts, no version probe.
@@ -16,7 +16,7 @@ export interface InstallRequest {
   readonly from?: string | undefined;
   /** The hash of the content that a lock file expects; another content is refused. */
   readonly expectedDigest?: string | undefined;
-  /** What is going on, a short sentence each. */
+  /** The current step, as a short sentence. */
   readonly onProgress: (message: string) => void;
   readonly signal: AbortSignal;
 }
@@ -41,9 +41,9 @@ export interface ToolStore {
   /** The version boxes get when nothing else is said: the host's own lock file. */
   pinned(agent: string): Promise<string | undefined>;
   pin(agent: string, version: string | undefined): Promise<void>;
-  /** The same in the lock file of a project, for everybody who works on it. */
+  /** The same in the lock file of a project, for all who work on it. */
   pinProject(projectDir: string, agent: string, version: string): Promise<void>;
-  /** What a reference of an image stands for, by the lock file of a project or, without one, by this host's. */
+  /** The digest of an image's reference, by the lock file of a project or, without one, by this host's. */
   pinnedImage(projectDir: string | undefined, reference: string): Promise<string | undefined>;
   pinImage(projectDir: string | undefined, reference: string, digest: string): Promise<void>;
 }

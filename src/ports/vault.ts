@@ -1,5 +1,5 @@
 /**
- * The vault: secrets at rest. What it guarantees:
+ * The vault: secrets at rest. Guarantees:
  * - On disk a value exists only encrypted, under a data key of its own that the master key wraps.
  * - A change is whole or not there at all; what was there before remains until it is.
  * - A value is in no message of an error, and `list` never has one.
@@ -12,7 +12,7 @@ import type {
   VaultStatus,
 } from "../contract/secret/secret.ts";
 
-/** A value, as it is used. Whoever holds one must not keep it, log it or put it into an error. */
+/** A value, as it is used. Its holder must not keep it, log it or put it into an error. */
 export interface SecretValue {
   readonly kind: SecretKind;
   readonly version: number;

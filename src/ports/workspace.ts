@@ -11,7 +11,7 @@ export interface PreparedWorkspace {
 }
 
 export interface Workspaces {
-  /** Which mode fits a directory nobody has decided about: clone for a git repository, copy otherwise. */
+  /** The mode for a directory without a decision: clone for a git repository, copy otherwise. */
   defaultMode(source: string): Promise<"clone" | "copy">;
   prepare(options: {
     readonly spec: WorkspaceSpec;

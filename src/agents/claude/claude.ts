@@ -61,7 +61,7 @@ function launch(request: LaunchRequest): Launch {
       ...optionFlags(request),
       "--settings",
       `${home}/${settingsFile}`,
-      // What `inspect` lists is what runs: the box has read .mcp.json, and a changed one asks in a dialog.
+      // The list of `inspect` is the list that runs: the box has read .mcp.json, and a changed one asks in a dialog.
       "--strict-mcp-config",
       "--mcp-config",
       `${home}/${mcpFile}`,
@@ -117,7 +117,7 @@ function seedFiles(request: LaunchRequest): SeedFile[] {
   };
   // Headless, its output says the same as its hooks.
   const hooks = mode === "interactive" ? hookSettings() : {};
-  // It deletes conversations after 30 days unless told otherwise; a box may sleep longer.
+  // By default it deletes conversations after 30 days; a box may sleep longer.
   const settings = {
     cleanupPeriodDays: 3_650,
     skipDangerousModePermissionPrompt: true,

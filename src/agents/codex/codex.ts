@@ -35,7 +35,8 @@ function launch(request: LaunchRequest): Launch {
       ...(resume ? ["resume"] : []),
       ...(resume && !resume.conversation ? ["--last"] : []),
       ...(isHeadless ? ["--json", "--skip-git-repo-check"] : ["--no-daemon"]),
-      // It runs no hook that a person has not looked at, unless told that they are vetted: these are ours.
+      // By default it runs only hooks that a person has looked at; this says that they are vetted, because they are
+      // ours.
       ...(isHeadless && autonomy === "full" ? [] : ["--dangerously-bypass-hook-trust"]),
       ...args,
       ...(words.length === 0 ? [] : ["--", ...words]),

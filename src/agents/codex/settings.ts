@@ -42,7 +42,7 @@ export function codexSettings(request: LaunchRequest, options: CodexOptions): Re
     feedback: { enabled: false },
     tui: { show_tooltips: false },
     notice: notices(model),
-    // Without its sandbox it asks only in a project that nobody trusts, and then about every command and every edit.
+    // Without its sandbox it asks only in an untrusted project, and then about every command and every edit.
     projects: { [workspace]: { trust_level: autonomy === "full" ? "trusted" : "untrusted" } },
     // The process itself has another way out in interactive mode (see codexEnv); commands have the box's.
     shell_environment_policy: { set: boxEnv },
@@ -80,7 +80,10 @@ const loggedEvents = [
 const commandTools = ["Bash", "mcp__.*"] as const;
 const editTools = ["apply_patch"] as const;
 
-/** Headless, its output says what the hooks would, and there is nobody to ask: what it had to ask for is refused. */
+/**
+ * Headless, its output says the same as the hooks would, and there is no person to ask: a request for approval is
+ * refused.
+ */
 function hookSettings({ mode, autonomy }: LaunchRequest): Record<string, unknown> {
   if (mode === "headless") {
     const refused = refusedTools[autonomy];

@@ -38,7 +38,7 @@ describe("launch", () => {
   it("begins with the id that was chosen and goes on with the same", () => {
     expect(launch().argv).toContain(`--session-id=${request.newConversation}`);
     const { argv } = launch({ resume: { conversation: "abc" } });
-    // --session-id would begin a new conversation when there is none.
+    // --session-id would begin a new conversation if it does not exist.
     expect(argv).toContain("--resume=abc");
     expect(argv.join(" ")).not.toContain("--session-id");
   });

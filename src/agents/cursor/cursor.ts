@@ -10,7 +10,7 @@ const options = z.strictObject({
     .describe("Only plan the work, or only answer questions; it works on the files unless told."),
 });
 
-/** What it may do unasked when it is not forced: entries of Cursor's own permission list. */
+/** The actions that it may take unasked when it is not forced: entries of Cursor's own permission list. */
 const allowed: Record<Autonomy, readonly string[]> = {
   ask: ["Read(**)"],
   edit: ["Read(**)", "Write(**)"],

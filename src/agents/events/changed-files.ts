@@ -3,7 +3,7 @@ import { type JsonObject, asText } from "./json-line.ts";
 
 export type FileChanged = Extract<AgentEvent, { kind: "file_changed" }>;
 
-/** What agents call it, in the words of the contract. */
+/** The agents' names for it, in the words of the contract. */
 const changes: Readonly<Record<string, FileChanged["change"]>> = {
   add: "created",
   create: "created",

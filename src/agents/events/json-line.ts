@@ -1,4 +1,6 @@
-/** What agents print is read tolerantly: a line that is no JSON object says nothing, and a missing field is empty. */
+/**
+ * The output of agents is read tolerantly: a line that is not a JSON object is skipped, and a missing field is empty.
+ */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function parseLine(line: string): JsonObject | undefined {
@@ -17,6 +19,6 @@ export const asList = (value: unknown): readonly unknown[] => (Array.isArray(val
 
 export const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A count of tokens, whatever was sent in its place. */
+/** A count of tokens; any other value counts as none. */
 export const asCount = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;

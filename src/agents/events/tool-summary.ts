@@ -1,7 +1,7 @@
 /** One line for a tool call that a person understands: the command, the file, the query; else all of its input. */
 import { asObject, asText } from "./json-line.ts";
 
-/** What tools call the one thing that tells what a call does, the most telling first. */
+/** The names of the argument that best describes a tool call, the most telling first. */
 const tellingNames = [
   "command",
   "file_path",

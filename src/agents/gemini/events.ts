@@ -84,7 +84,7 @@ function resultEvents(fields: JsonObject, lastSaid: string): AgentEvent[] {
   const usage = models.map(([model, value]): AgentEvent => {
     const stats = asObject(value);
     const input = asCount(stats["input_tokens"]);
-    // What it calls output leaves thoughts out, which only the total has.
+    // Its output count leaves thoughts out, which only the total has.
     const output = Math.max(asCount(stats["output_tokens"]), asCount(stats["total_tokens"]) - input);
     const reasoning = output - asCount(stats["output_tokens"]);
     return {

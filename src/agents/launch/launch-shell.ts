@@ -7,7 +7,7 @@ const anyShell = [
   "if command -v bash >/dev/null; then exec bash; else exec sh; fi",
 ] as const;
 
-/** What the shell's entry runs. Beside the entry, so that the CLI can use it without loading any schema. */
+/** The command of the shell's entry. Beside the entry, so that the CLI can use it without loading any schema. */
 export function launchShell({
   mode,
   args: [program, ...rest],

@@ -29,7 +29,7 @@ export function readOpencodeOutput(): LineReader {
   };
 }
 
-/** Without a terminal nobody can approve: the call is refused, the run stops there, and the exit code is 0. */
+/** Without a terminal no person can approve: the call is refused, the run stops there, and the exit code is 0. */
 function refusalOf(part: JsonObject): string {
   const error = asText(asObject(part["state"])["error"]);
   return error.startsWith("The user rejected permission") ? error : "";
@@ -110,7 +110,7 @@ function messageOf(value: unknown): string {
   return asText(asObject(error["data"])["message"]) || asText(error["name"]);
 }
 
-/** What the lines before told. */
+/** The state from the lines before. */
 interface Heard {
   conversation: string;
   lastSaid: string;

@@ -67,7 +67,7 @@ export const AgentBox = async ({ client }) => {
       if (chosen === undefined) return;
       appendFileSync(${JSON.stringify(boxPaths.hooksFile)}, JSON.stringify({ type: event.type, ...chosen }, cut) + "\\n");
     } catch {
-      // What cannot be told must not disturb the work.
+      // A report that fails must not disturb the work.
     }
   },
   };

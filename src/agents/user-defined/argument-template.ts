@@ -4,7 +4,7 @@
  * so no text of a task can become a second argument.
  */
 
-/** What stands for one text. A value that is undefined is not there in this launch. */
+/** Placeholders for one text. A value that is undefined is not there in this launch. */
 export const placeholders = [
   "program",
   "task",
@@ -22,7 +22,7 @@ export const placeholders = [
 export type Placeholder = (typeof placeholders)[number];
 export type PlaceholderValues = Readonly<Record<Placeholder, string | undefined>>;
 
-/** What stands for any number of whole arguments, and so must be an argument of its own. */
+/** Placeholders for any number of whole arguments, which must be arguments of their own. */
 export const listPlaceholders = ["autonomy", "options", "resume", "args"] as const;
 export type ListPlaceholder = (typeof listPlaceholders)[number];
 export type ListValues = Readonly<Record<ListPlaceholder, readonly string[]>>;

@@ -5,7 +5,7 @@ import type { AgentFile } from "./schema.ts";
 
 type Check = (file: AgentFile, reserved: readonly string[]) => (AgentProblem | undefined)[];
 
-/** What the schema cannot say. The first problem of the answer is the one that is shown. */
+/** The rules that the schema cannot express. The first problem of the answer is the one that is shown. */
 export function checkAgentFile(file: AgentFile, reserved: readonly string[]): AgentProblem[] {
   const checks: readonly Check[] = [
     checkName,

@@ -12,7 +12,7 @@ export interface AgentProblem {
 
 const commandNames = ["headless", "interactive", "resume", "resume_headless", "resume_interactive"] as const;
 
-/** That the commands and variables of the file can be filled in, whatever is known when the agent starts. */
+/** That the commands and variables of the file can be filled in, with any values at the agent's start. */
 export function checkCommands(file: AgentFile): (AgentProblem | undefined)[] {
   const { launch, install } = file;
   const problems: (AgentProblem | undefined)[] = [];

@@ -67,7 +67,7 @@ const Events = z.strictObject({
 });
 export type EventsFile = z.infer<typeof Events>;
 
-/** The file that defines an agent. What a schema cannot say is in user-agent-checks.ts. */
+/** The file that defines an agent. Rules that a schema cannot express are in user-agent-checks.ts. */
 export const AgentFile = z.strictObject({
   name: z.string().max(32).describe("What people type: agentbox run NAME."),
   title: Line.optional().describe("Name as people write it; the name unless told."),

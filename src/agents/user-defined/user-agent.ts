@@ -73,7 +73,7 @@ function recipeOf({ name, install }: AgentFile): InstallRecipe {
   return { kind, bin, hint: install.hint ?? `Install it, then run: agentbox agents add ${name} --from PATH` };
 }
 
-/** What a person gives that has no place in the file is said, and not lost in silence. */
+/** A person's input that has no place in the file is reported, and not lost in silence. */
 function trapsOf(file: AgentFile): string[] {
   const { launch } = file;
   const canResume = launch.resume !== undefined || launch.resume_headless !== undefined;

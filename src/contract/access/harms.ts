@@ -30,7 +30,7 @@ export type Harm = keyof typeof harms;
 export const mostOf = (scope: Scope): string[] =>
   harmsOf(({ scope: needed }) => needed === scope).map((harm) => harms[harm]);
 
-/** What can be done with the routes that somebody may use. */
+/** The harm that the routes of a credential allow. */
 export function harmsOf(mayUse: (access: RouteAccess) => boolean): Harm[] {
   const usable = routeNames.map((name) => routeTable[name]).filter(mayUse);
   const named = new Set(usable.flatMap((route) => route.harms));

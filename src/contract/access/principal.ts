@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Scope } from "./scope.ts";
 
-/** What somebody may do with one box; each includes those before it. */
+/** The roles on one box; each includes those before it. */
 export const boxRoles = ["look", "work", "own"] as const;
 export const BoxRole = z.enum(boxRoles);
 export type BoxRole = z.infer<typeof BoxRole>;
@@ -9,7 +9,7 @@ export type BoxRole = z.infer<typeof BoxRole>;
 export const includesRole = (role: BoxRole | undefined, wanted: BoxRole): boolean =>
   role !== undefined && boxRoles.indexOf(role) >= boxRoles.indexOf(wanted);
 
-/** What a share gives; nobody can give a box away. */
+/** The roles that a share can give; a box cannot be given away. */
 export const ShareRole = z.enum(["look", "work"]);
 export type ShareRole = z.infer<typeof ShareRole>;
 
@@ -17,7 +17,7 @@ interface OwnerPrincipal {
   readonly kind: "owner";
 }
 
-/** Somebody of the team, who signed in with the provider. */
+/** A person of the team, who signed in with the provider. */
 export interface PersonPrincipal {
   readonly kind: "person";
   readonly id: string;
@@ -25,7 +25,7 @@ export interface PersonPrincipal {
   readonly isAdmin: boolean;
 }
 
-/** Whoever holds the session that a shared link became: one box, and no other. */
+/** The holder of the session that a shared link became: one box, and no other. */
 interface GuestPrincipal {
   readonly kind: "guest";
   readonly share: string;
@@ -34,7 +34,7 @@ interface GuestPrincipal {
   readonly may: ShareRole;
 }
 
-/** A program that acts for somebody, limited to scopes. */
+/** A program that acts for a person, limited to scopes. */
 interface TokenPrincipal {
   readonly kind: "token";
   readonly id: string;
@@ -52,7 +52,7 @@ export function isOfHost(principal: Principal): boolean {
   return principal.kind === "owner" || (principal.kind === "person" && principal.isAdmin);
 }
 
-/** What a page shows about the one who looks at it. */
+/** The page's view of its own user. */
 export const Me = z.object({
   kind: z.enum(["owner", "person", "guest", "token"]),
   name: z.string(),

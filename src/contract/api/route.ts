@@ -22,7 +22,7 @@ export type Reach = "anyone" | "member" | "sight" | "look" | "work" | "own" | "h
 
 /** Who may use a route. SECURITY: this is what stands between a guest of one box and the host. */
 export interface RouteAccess {
-  /** What a token must have been made for; `none`: any credential will do. */
+  /** The scope that a token needs; `none`: any credential will do. */
   readonly scope: Scope | "none";
   readonly reach: Reach;
 }
@@ -38,7 +38,7 @@ export interface Route extends RouteAccess {
   readonly response?: SchemaName;
   /** The field of the answer that the client's method returns, where it does not return all of it. */
   readonly unwrap?: string;
-  /** What the answer is when it is not one JSON document; `lines`: one document a line, each as `response` says. */
+  /** The kind of answer, where it is not one JSON document; `lines`: one document a line, each as `response` says. */
   readonly media?: "text" | "stream" | "lines" | "websocket";
   /** First message of a WebSocket. */
   readonly opens?: SchemaName;
@@ -78,7 +78,7 @@ type Sent<In, Out> = {
 };
 type EmptyAnswer = Record<string, never>;
 
-/** What the fields of one route must agree on. */
+/** The constraints between the fields of one route. */
 interface Agreeing<E> {
   readonly path: string;
   readonly limits?: readonly Limit<BodyOf<E>>[];

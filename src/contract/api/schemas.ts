@@ -28,11 +28,11 @@ export const Readiness = z.object({
 });
 export type Readiness = z.infer<typeof Readiness>;
 
-/** What remains of a box when the command it was made for has ended. */
+/** The rest of a box after the command it was made for has ended. */
 export const AfterMain = z.enum(["keep", "remove", "remove_if_unchanged"]);
 export type AfterMain = z.infer<typeof AfterMain>;
 
-/** What an agent is started for; the daemon makes the command from the catalogue. */
+/** The agent and its task; the daemon makes the command from the catalogue. */
 export const StartRun = z.strictObject({
   mode: z.enum(["interactive", "headless"]),
   task: z.string().max(65_536).optional().describe("What to do; needed in headless mode."),
@@ -145,7 +145,7 @@ export const PatchFilter = ReviewFilter.extend({
   context: z.coerce.number().int().min(0).max(1000).default(3),
 });
 
-/** Adds to the limits of a scope; `run` unless told. */
+/** Adds to the limits of a scope; `run` by default. */
 export const RaiseBudget = z.strictObject({
   scope: BudgetScope.optional(),
   tokens: z.int().positive().optional(),
@@ -385,7 +385,7 @@ export const FilesRequest = z.strictObject({
 });
 export type FilesRequest = z.infer<typeof FilesRequest>;
 
-/** What the daemon may say on a stream besides what boxd says. */
+/** The daemon's own messages on a stream, besides those of boxd. */
 export type StreamAnswer =
   | StreamOutput
   | { type: "error"; error: z.infer<typeof ErrorAnswer>["error"] }

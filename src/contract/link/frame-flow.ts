@@ -7,8 +7,8 @@ export interface FlowSource {
 }
 
 /**
- * Frames of one connection, delivered in order, that can be held back between any two of them. What is held is
- * never more than one chunk and one frame, because the source is paused with it.
+ * Frames of one connection, delivered in order, that can be held back between any two of them. At most one chunk and
+ * one frame are held, because the source is paused as well.
  */
 export class FrameFlow {
   readonly #source: FlowSource;

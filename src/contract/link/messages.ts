@@ -3,15 +3,15 @@ import type { SeedFile } from "../agent.ts";
 import { MainSession, ServiceSpec } from "../box.ts";
 
 /**
- * What travels over the link. boxd dials the per-box socket: once for the control connection, and once more for
- * each stream the host asks for. The host checks every message against these schemas, because the box is hostile;
- * boxd only takes the types. The socket a connection arrives on says which box it is.
+ * The messages of the link. boxd dials the per-box socket: once for the control connection, and once more for each
+ * stream the host asks for. The host checks every message against these schemas, because the box is hostile; boxd only
+ * takes the types. The socket a connection arrives on says which box it is.
  */
 export { linkProtocol } from "./protocol.ts";
 
 /** One thing that the manifest promises to be in the box. */
 export interface Artifact {
-  /** What it is for, as people are told. */
+  /** Its purpose, as people are told. */
   readonly what: string;
   /** Absolute, or for a program a name that is looked for in the PATH. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface BoxdConfig {
   hostname: string;
   workspace: string;
   env: Record<string, string>;
-  /** Directories at the end of everybody's PATH. */
+  /** Directories at the end of every user's PATH. */
   path?: string[] | undefined;
   services: ServiceSpec[];
   /** boxd looks for these before anything starts; with one of them missing nothing does. */
@@ -120,7 +120,7 @@ export type SliceFileOp = z.infer<typeof SliceFileOp>;
 /** The bytes of one TCP connection to a port on the box's own loopback. */
 export const OpenPortOp = z.strictObject({ kind: z.literal("port.open"), port: z.int().min(1).max(65_535) });
 export type OpenPortOp = z.infer<typeof OpenPortOp>;
-/** What listens in the box. */
+/** The listeners in the box. */
 const ListPortsOp = z.strictObject({ kind: z.literal("ports.list") });
 
 export const StreamOp = z.discriminatedUnion("kind", [
@@ -162,7 +162,7 @@ export type StreamInput = z.infer<typeof StreamInput>;
 /** JSON frames from boxd on a stream. The last one is `exit`, `end` or `failed`; then the connection closes. */
 export const StreamOutput = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("started") }),
-  /** Of the terminal: before each screen, and whenever somebody changes it. */
+  /** Of the terminal: before each screen, and at every change of size. */
   z.strictObject({
     type: z.literal("size"),
     cols: z.int().min(1).max(1000),
@@ -198,7 +198,7 @@ export const StreamOutput = z.discriminatedUnion("type", [
     address: z.string().max(64),
     program: z.string().max(64).optional(),
   }),
-  /** The next data frame starts here; bytes in between were dropped because nobody took them in time. */
+  /** The next data frame starts here; bytes in between were dropped because they were not taken in time. */
   z.strictObject({ type: z.literal("offset"), offset: z.int().min(0) }),
   z.strictObject({
     type: z.literal("end"),
@@ -223,7 +223,7 @@ export interface SessionStart {
   hasHooks?: boolean | undefined;
 }
 
-/** What a box holds itself: over the link only, and from there on in its memory only. */
+/** The secret values that a box holds itself: over the link only, and from there on in its memory only. */
 export interface HeldSecrets {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute paths below `boxPaths.secrets`. */

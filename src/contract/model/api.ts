@@ -4,7 +4,7 @@ import { z } from "zod";
 export const ModelApi = z.enum(["anthropic", "openai-responses", "openai-chat", "gemini"]);
 export type ModelApi = z.infer<typeof ModelApi>;
 
-/** What a provider speaks: `openai` is Responses (SSE and WebSocket) and Chat Completions. */
+/** The API of a provider: `openai` is Responses (SSE and WebSocket) and Chat Completions. */
 export const ProviderApi = z.enum(["anthropic", "openai", "gemini"]);
 export type ProviderApi = z.infer<typeof ProviderApi>;
 
@@ -15,7 +15,7 @@ export const providerApiOf = (api: ModelApi): ProviderApi =>
 export const modelHost = "model.agentbox.internal";
 export const modelPort = 80;
 
-/** What programs in a box send as their key. The gateway takes no other and puts the real one in its place. */
+/** The key that programs in a box send. The gateway takes no other and puts the real one in its place. */
 export const placeholderKey = "sk-agentbox-placeholder";
 
 /** Where requests of a box go. The key's value is never part of it: only where the value comes from. */
@@ -31,7 +31,7 @@ export const ModelProvider = z.strictObject({
 });
 export type ModelProvider = z.infer<typeof ModelProvider>;
 
-/** What a box may ask of models; part of its specification. */
+/** The models that a box may ask for; part of its specification. */
 export const ModelSpec = z.strictObject({
   /** The provider the agent is pointed to. */
   provider: z.string(),

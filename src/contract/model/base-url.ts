@@ -9,7 +9,7 @@ export type BaseUrl =
   /** `reason` ends a sentence that starts with the address. */
   | { readonly problem: "unreadable" | "in_clear" | "never_opened"; readonly reason: string };
 
-/** SECURITY: these names are answered with the machine's own credentials, whatever address they have. */
+/** SECURITY: these names are answered with the machine's own credentials, at any address. */
 const metadataNames = new Set([
   "metadata",
   "metadata.goog",

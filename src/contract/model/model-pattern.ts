@@ -14,9 +14,9 @@ export const isModelAllowed = (allow: readonly string[], model: string): boolean
   allow.length === 0 || allow.some((pattern) => matchesModel(pattern, model));
 
 /**
- * What both lists allow. A pattern that reads as a match of another is contained in it, because its stars lie where
- * the other has stars; patterns that only overlap are dropped, so that the result never allows more than either.
- * Undefined: nothing is left, which is not the same as the empty list.
+ * The models that both lists allow. A pattern that reads as a match of another is contained in it, because its stars
+ * lie where the other has stars; patterns that only overlap are dropped, so that the result never allows more than
+ * either. Undefined: nothing is left, which is not the same as the empty list.
  */
 export function narrowModels(
   bound: readonly string[],

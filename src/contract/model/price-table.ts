@@ -30,9 +30,9 @@ const longAbove = (above: number): Partial<ModelPrice> => ({ long: { above, inpu
 
 /**
  * List prices of the vendors' standard tier, by exact name; a date at the end of a model's name is ignored where it is
- * not listed itself. What is not here is not known, and its cost is shown as such. Beside it, as far as they are public:
- * what long prompts cost, and what dearer tiers multiply the price by. A budget of money refuses a tier that is not here,
- * and so it does the vendors' own tools, which have fees.
+ * not listed itself. A model that is not here has an unknown cost, and is shown so. Beside the price, as far as they
+ * are public: the cost of long prompts, and the factors of dearer tiers. A budget of money refuses tiers that are not
+ * here, and the vendors' own tools, which have fees.
  */
 export const builtInPrices: PriceTable = {
   date: "2026-11-15",

@@ -26,9 +26,9 @@ export const ModelRecord = z.object({
   projectDir: z.string().optional(),
   provider: z.string(),
   model: z.string(),
-  /** What the vendor said; absent when the answer broke off before it did. */
+  /** The vendor's numbers; absent when the answer broke off before them. */
   usage: TokenUsage.optional(),
-  /** What was expected before the request was sent. */
+  /** The estimate before the request was sent. */
   estimate: z.object({ input: Count, output: Count }),
   /** Millionths of a US dollar; absent when the price of the model is not known. Never zero for "unknown". */
   costMicroUsd: z.int().min(0).optional(),

@@ -3,8 +3,8 @@ import { canonicalHost } from "./host-name.ts";
 import { embeddedIpv4, groupsOfIpv6, numberOfIpv4 } from "./ip-address.ts";
 
 /**
- * The documentation ranges (TEST-NET, 2001:db8::/32) are left out: nothing routes them, so they harm nobody, and
- * test networks live there.
+ * The documentation ranges (TEST-NET, 2001:db8::/32) are left out: they are not routed, so they are harmless, and test
+ * networks use them.
  */
 const ipv4Ranges: readonly (readonly [base: string, bits: number, name: string])[] = [
   ["0.0.0.0", 8, "this network"],
@@ -34,8 +34,8 @@ const ipv6Ranges: readonly (readonly [base: string, bits: number, name: string])
 ];
 
 /**
- * The range that forbids this address, by name. `hostAddresses` are those of the host's own interfaces. What cannot
- * be read as an address is forbidden too.
+ * The range that forbids this address, by name. `hostAddresses` are those of the host's own interfaces. An unreadable
+ * address is forbidden too.
  */
 export function forbiddenRange(address: string, hostAddresses: readonly string[] = []): string | undefined {
   const canonical = canonicalAddress(address);

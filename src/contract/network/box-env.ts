@@ -1,4 +1,6 @@
-/** What programs in a box are told about the way out. Those that ignore it reach the same gate over plain TCP. */
+/**
+ * The variables that tell programs in a box the way out. Programs that ignore them reach the same gate over plain TCP.
+ */
 const proxy = "http://127.0.0.1:3128";
 const noProxy = "localhost,127.0.0.1,::1";
 

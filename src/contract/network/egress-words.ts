@@ -1,4 +1,4 @@
-/** What the gate decided, in words. */
+/** The gate's decision, in words. */
 import { printable } from "../../base/printable.ts";
 import type { DenyReason } from "./policy.ts";
 

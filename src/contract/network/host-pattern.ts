@@ -44,7 +44,7 @@ function addressProblem(text: string): HostPatternProblem | undefined {
 
 function widthProblem({ name, isWildcard }: HostPattern): HostPatternProblem | undefined {
   if (isWildcard) {
-    // SECURITY: anybody can register below a public suffix, so the wildcard would let everybody in.
+    // SECURITY: anyone can register below a public suffix, so the wildcard would let everyone in.
     const { publicSuffix, isIcann } = parse(name, { allowPrivateDomains: true });
     if (publicSuffix === name) {
       return tooWide(

@@ -6,7 +6,7 @@ const visibleAscii = /^[\x21-\x7e]+$/;
 const unreserved = /[A-Za-z0-9\-._~]/;
 /** A dot segment, also with the parameters that some servers cut off before they look at it. */
 const dotSegment = /^\.{1,2}(?:;|$)/;
-/** What decodes to another encoding, also the one of IIS. */
+/** Paths that decode to another encoding, also the one of IIS. */
 const doubleEncoding = /%25(?:[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4})/;
 
 /**

@@ -22,7 +22,7 @@ const extension = /(?<=.)\.[a-z0-9]{1,8}$/;
 const extensions = /(?<=.)\..*$/s;
 /** An extension that is no part of a version's number. */
 const namedExtension = /(?<=.)\.(?=[a-z0-9]*[a-z])[a-z0-9]{1,8}$/;
-/** What runs on a server, and takes the rest of the path for the path that is meant. */
+/** Scripts of a server that take the rest of the path for the path that is meant. */
 const script = /.\.(?:php\d?|phtml|f?cgi|pl|py|rb|as[hmp]x|asp|cfm|jsp)$/;
 /** The short name that Windows gives to a long one. */
 const shortName = /^[^~]{1,6}~\d{1,5}(?:\.[^.]{0,3})?$/;

@@ -37,7 +37,7 @@ export const NetworkRule = z.object({
 });
 export type NetworkRule = z.infer<typeof NetworkRule>;
 
-/** One private address that a box may reach although it lies in a forbidden range, with the reason somebody gave. */
+/** One private address that a box may reach although it lies in a forbidden range, with a person's reason. */
 export const AddressException = z.object({
   name: z.string().describe("The name under which the box reaches it."),
   address: z.string().describe("IPv4 or IPv6 address."),
@@ -48,7 +48,7 @@ export const AddressException = z.object({
 export type AddressException = z.infer<typeof AddressException>;
 
 export const NetworkPolicy = z.object({
-  /** What happens to a host that no rule names. */
+  /** The answer for a host that no rule names. */
   default: z.enum(["deny", "ask"]),
   /** Records what was wanted and lets nothing more through than the rules do. */
   isLearning: z.boolean(),
@@ -68,13 +68,13 @@ export const noNetwork: NetworkPolicy = {
   exceptions: [],
 };
 
-/** What is asked of the policy. Before a request is read, method and path are unknown. */
+/** The question to a policy. Before a request is read, method and path are unknown. */
 export interface EgressRequest {
   readonly host: string;
   readonly port: number;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
-  /** What else in the request a server may obey in the place of its method or path. */
+  /** Other parts of the request that a server may obey in the place of its method or path. */
   readonly overrides?: Overrides | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface PresetRule {
   readonly paths: readonly string[];
 }
 
-/** What a preset stands for on this host, now. */
+/** The rules of a preset on this host, now. */
 export interface PresetHosts {
   readonly name: string;
   readonly rules: readonly PresetRule[];

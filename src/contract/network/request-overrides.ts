@@ -1,10 +1,10 @@
 /**
- * What in a request a server may obey in the place of the method or the path that was judged: headers of proxies and
- * frameworks, and parameters of the query. Pure.
+ * The parts of a request that a server may obey in the place of the method or the path that was judged: headers of
+ * proxies and frameworks, and parameters of the query. Pure.
  */
 
 export interface Overrides {
-  /** In words, the first that would have the last word; undefined: there is none. */
+  /** In words, the first that would have the last word; undefined without one. */
   readonly method: string | undefined;
   readonly path: string | undefined;
 }

@@ -19,7 +19,7 @@ export const Checkpoint = z.object({
   head: z.string(),
   /** Since the base. */
   totals: ChangeTotals,
-  /** What it took on the host. */
+  /** Its size on the host. */
   bytes: z.int().min(0),
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;

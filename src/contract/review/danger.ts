@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What will execute on the host or in CI, or widen an agent's power, once it is merged. */
+/** A change that will execute on the host or in CI, or widen an agent's power, once it is merged. */
 export const DangerKind = z.enum([
   "hook",
   "ci",
@@ -24,7 +24,7 @@ export const DangerKind = z.enum([
   "dependency",
   /** Source that a compiler, a generator or an interpreter takes for an order. */
   "code_directive",
-  /** Code in a form in which nobody reads its diff: copied, built or generated. */
+  /** Code whose diff cannot be read: copied, built or generated. */
   "unreadable",
   /** May run: no rule knows it, and it is not known to do nothing by itself. */
   "unfamiliar",

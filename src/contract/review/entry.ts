@@ -11,7 +11,7 @@ export interface BoxCheck extends CheckResult {
   readonly incarnation: string;
 }
 
-/** What is kept about reviews, by kind. Merges outlive their boxes, because they can be undone. */
+/** The records about reviews, by kind. Merges outlive their boxes, because they can be undone. */
 export interface ReviewKinds {
   readonly checkpoint: Checkpoint;
   readonly comment: ReviewComment;

@@ -3,7 +3,7 @@ import { z } from "zod";
 export const MergeMode = z.enum(["squash", "commits", "patch"]);
 export type MergeMode = z.infer<typeof MergeMode>;
 
-/** A path that both sides have changed. Nothing is applied while there is one. */
+/** A path that both sides have changed. Nothing is applied as long as one exists. */
 export const MergeConflict = z.object({
   path: z.string(),
   /** In a person's words: both changed it, one deleted it, … */
@@ -14,7 +14,7 @@ export const MergeConflict = z.object({
 });
 export type MergeConflict = z.infer<typeof MergeConflict>;
 
-/** What was done, with all that is needed to take it back exactly. */
+/** A merge that was done, with all that is needed to take it back exactly. */
 export const MergeRecord = z.object({
   id: z.int().min(1),
   box: z.string(),

@@ -8,7 +8,7 @@ import { ReviewComment } from "./comment.ts";
 import { Danger } from "./danger.ts";
 import { CommitDangers } from "./history.ts";
 
-/** What happened in a box besides its diff. */
+/** The events in a box, besides its diff. */
 export const SessionSummary = z.object({
   durationMs: z.int().min(0),
   turns: z.int().min(0),

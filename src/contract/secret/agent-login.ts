@@ -7,7 +7,7 @@ export interface AgentLogin {
   readonly provider: string;
   /** Where the vendor takes it, when that is not where it takes keys. */
   readonly baseUrl?: string;
-  /** What the vendor wants with every request: the header, and the fact of the login that it holds. */
+  /** The vendor's condition for every request: the header, and the fact of the login that it holds. */
   readonly headers: Readonly<Record<string, string>>;
   /** The command that makes a token for this purpose alone, where there is one. */
   readonly tokenCommand?: string;

@@ -5,7 +5,7 @@ const word = z
   .max(4096)
   .regex(/^[!-~]+$/);
 
-/** What the value of a secret of the kind `aws` is, as JSON. */
+/** The value of a secret of the kind `aws`, as JSON. */
 export const AwsKey = z.strictObject({
   accessKeyId: word,
   secretAccessKey: word,

@@ -8,7 +8,7 @@ import { HostPattern } from "../network/policy.ts";
 export const SecretDestination = z.strictObject({
   scheme: z.enum(["https", "http"]),
   host: HostPattern,
-  /** For the name of an exception: the address it stands for, because whoever names the exception says which. */
+  /** For the name of an exception: its address, because the manifest that names the exception says which. */
   address: z.string().optional(),
   port: z.int().min(1).max(65_535),
   /** Empty: all. */
@@ -57,7 +57,7 @@ export const SecretBinding = z.strictObject({
   use: SecretUse,
   /** Variables of the box that hold the placeholder (`inject` only). */
   env: z.array(z.string()),
-  /** What a placeholder begins with, where tools look at the form of a token. */
+  /** The prefix of a placeholder, where tools look at the form of a token. */
   prefix: z.string(),
   /** Who wrote it: what a person wrote into the user config or typed needs no further grant. */
   isOrdered: z.boolean(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What an OAuth sign-in needs to know; from a preset, from flags, or both. Never a value of a token. */
+/** The facts that an OAuth sign-in needs; from a preset, from flags, or both. Never a value of a token. */
 export const ConnectionSpec = z.strictObject({
   /** The vault's name of what comes out of it. */
   secret: z.string(),
@@ -29,7 +29,7 @@ export const ConnectionState = z.object({
   state: z.enum(["waiting", "connected", "failed", "expired"]),
   /** Where a person goes to agree. */
   url: z.string().optional(),
-  /** What they type there (device flow). */
+  /** The code that they type there (device flow). */
   userCode: z.string().optional(),
   expiresAtMs: z.int(),
   message: z.string().optional(),
@@ -40,7 +40,7 @@ export type ConnectionState = z.infer<typeof ConnectionState>;
 export const ConnectionPreset = z.object({
   name: z.string(),
   title: z.string(),
-  /** What the service calls itself in its answers. */
+  /** The name that the service gives itself in its answers. */
   issuer: z.string().optional(),
   authorizationEndpoint: z.string(),
   tokenEndpoint: z.string(),
@@ -58,7 +58,7 @@ export const ConnectionPreset = z.object({
 });
 export type ConnectionPreset = z.infer<typeof ConnectionPreset>;
 
-/** What the vault keeps of a connection; part of the secret, so it is encrypted like any value. */
+/** The vault's record of a connection; part of the secret, so it is encrypted like any value. */
 export const OAuthTokens = z.strictObject({
   tokenEndpoint: z.string(),
   issuer: z.string().optional(),

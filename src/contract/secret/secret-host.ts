@@ -20,7 +20,7 @@ export function parseWebHost(text: string): WebHost | HostPatternProblem {
   if ("problem" in parsed) return parsed;
   const { pattern: host, port } = parsed;
   if (!isClear) return { scheme: "https", host, port: port ?? 443 };
-  // SECURITY: without TLS whoever is on the way reads the value, so it is one server that somebody has named in full.
+  // SECURITY: without TLS the value can be read on the way, so it is one server that a person has named in full.
   if (host.isWildcard) return unreadable("a wildcard has no place where nothing is encrypted", clearHint);
   if (port === undefined) return unreadable("plain http needs a port", clearHint);
   return { scheme: "http", host, port };

@@ -8,7 +8,7 @@ export const SecretName = z
   .regex(secretNamePattern, "lower-case words, such as github or login/claude")
   .describe("Name of a secret in the vault.");
 
-/** What the value is; it decides how the value is read and what it can be used for. */
+/** The kind of value; it decides how the value is read and what it can be used for. */
 export const SecretKind = z.enum(["text", "ssh-key", "aws", "oauth"]);
 export type SecretKind = z.infer<typeof SecretKind>;
 
@@ -29,7 +29,7 @@ export const SecretVersion = z.object({
 });
 export type SecretVersion = z.infer<typeof SecretVersion>;
 
-/** A secret as everybody may see it. */
+/** A secret without its value. */
 export const SecretInfo = z.object({
   name: z.string(),
   kind: SecretKind,
@@ -43,7 +43,7 @@ export const SecretInfo = z.object({
 });
 export type SecretInfo = z.infer<typeof SecretInfo>;
 
-/** What protects the master key. */
+/** The protection of the master key. */
 export const MasterKind = z.enum(["keyfile", "passphrase", "keyring"]);
 export type MasterKind = z.infer<typeof MasterKind>;
 

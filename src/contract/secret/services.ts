@@ -9,7 +9,7 @@ export interface SecretService {
 }
 
 /**
- * What git itself asks for over https, large files included. SECURITY: nothing else on such a host gets the
+ * The requests of git itself over https, large files included. SECURITY: no other request to such a host gets the
  * credential; a forge's web pages would take it, too, and let a session be opened with it.
  */
 export const gitPaths: readonly string[] = [

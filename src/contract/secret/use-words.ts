@@ -1,4 +1,4 @@
-/** What a binding allows, in words that people agree to. Pure. */
+/** The use that a binding allows, in words that people agree to. Pure. */
 import { printable } from "../../base/printable.ts";
 import { formatHostPattern } from "../network/host-pattern.ts";
 import type { SecretBinding, SecretDestination, SshDestination } from "./binding.ts";

@@ -1,4 +1,6 @@
-/** What breaks and what keeps the rules of [agent], [model], [budget] and [mcp]; `rules.test.ts` runs them. */
+/**
+ * Cases that break and cases that keep the rules of [agent], [model], [budget] and [mcp]; `rules.test.ts` runs them.
+ */
 import { type RuleCase, v1 } from "./network-cases.fixture.ts";
 import type { RuleCode } from "./rules.ts";
 

@@ -4,7 +4,7 @@ import { checkSource } from "./check-mounts.ts";
 import type { Problem } from "../finding.ts";
 import { schemaProblems } from "../schema-problems.ts";
 
-/** What a file says about the agent it names; the name itself is checked with the other choices. */
+/** The parts of a file about its agent; the name itself is checked with the other choices. */
 export const checkAgent: Check = (values, context) => {
   const { skills } = values.agent ?? {};
   return [

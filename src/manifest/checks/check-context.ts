@@ -3,7 +3,7 @@ import type { Problem } from "../finding.ts";
 import type { HostDirectories } from "../../contract/mount-paths.ts";
 import type { ManifestValues } from "../schema.ts";
 
-/** What the rules know besides the file; a rule whose knowledge is missing is not checked. */
+/** The rules' knowledge besides the file; a rule whose knowledge is missing is not checked. */
 export interface CheckContext extends HostDirectories {
   /** Names in the catalogue. */
   readonly agents?: readonly string[] | undefined;

@@ -9,7 +9,7 @@ import type { Path } from "../path.ts";
 
 const builtInNames = builtInProviders.map(({ name }) => name);
 
-/** What may be written in every file that has a [model]. */
+/** The rules of every file that has a [model]. */
 export const checkModel: Check = (values, context) => [
   ...Object.entries(values.model?.providers ?? {}).flatMap(([name, entry]) =>
     checkProvider(name, entry, ["model", "providers", name]),

@@ -9,7 +9,7 @@ import type { Path } from "../path.ts";
 
 const minReason = 8;
 
-/** What may be written in every file that has a [network]. */
+/** The rules of every file that has a [network]. */
 export const checkNetwork: Check = ({ network = {} }, context) => [
   ...(network.allow ?? []).flatMap((host, i) => checkHost(host, ["network", "allow", i])),
   ...(network.only ?? []).flatMap((host, i) => checkHost(host, ["network", "only", i])),

@@ -137,7 +137,7 @@ function checkVariables(entry: SecretEntry, path: Path): Problem[] {
   return [...problems, { code: "E014", path: [...path, "env"], message, hint: "Name one variable." }];
 }
 
-/** What each entry is by itself is checked before; this is about two of them, and about [env]. */
+/** Each entry by itself is checked before; this is about two of them, and about [env]. */
 function checkTogether(
   entries: readonly (readonly [string, SecretEntry])[],
   taken: ReadonlySet<string>,

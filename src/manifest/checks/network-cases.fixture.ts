@@ -1,8 +1,8 @@
-/** What breaks and what keeps the rules of [network]; `rules.test.ts` runs them with all others. */
+/** Cases that break and cases that keep the rules of [network]; `rules.test.ts` runs them with all others. */
 import type { RuleCode } from "./rules.ts";
 
 export interface RuleCase {
-  /** What breaks the rule, and the place that is named. */
+  /** The text that breaks the rule, and the position that is named. */
   readonly bad: readonly (readonly [text: string, line: number, column: number])[];
   /** The same without the mistake: the control. */
   readonly good: readonly string[];

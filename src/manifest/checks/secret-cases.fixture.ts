@@ -1,4 +1,4 @@
-/** What breaks and what keeps the rules of [secrets]; `rules.test.ts` runs them with all others. */
+/** Cases that break and cases that keep the rules of [secrets]; `rules.test.ts` runs them with all others. */
 import { type RuleCase, v1 } from "./network-cases.fixture.ts";
 import type { RuleCode } from "./rules.ts";
 

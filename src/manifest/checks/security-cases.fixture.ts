@@ -1,4 +1,7 @@
-/** What breaks and what keeps the rules of [runtime] and [security]; `rules.test.ts` runs them with all others. */
+/**
+ * Cases that break and cases that keep the rules of [runtime] and [security]; `rules.test.ts` runs them with all
+ * others.
+ */
 import { type RuleCase, v1 } from "./network-cases.fixture.ts";
 import type { RuleCode } from "./rules.ts";
 

@@ -26,7 +26,7 @@ interface FeaturePackages {
   readonly warnings: readonly string[];
 }
 
-/** What the features come to. Nothing can be added to an image that is named: then each is only named, too. */
+/** The effect of the features. A named image cannot be added to: then each feature is only named, too. */
 export function readFeatures(file: string, raw: unknown, hasImage: boolean): FeaturePackages {
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     return { packages: [], warnings: [`"features" of ${file} is not used: it is not of the expected form.`] };

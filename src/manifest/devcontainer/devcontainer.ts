@@ -1,6 +1,6 @@
 /**
- * `devcontainer.json` of a project: a file of other tools, from which a box takes its image, or packages for one, and plain variables. What
- * would run a command or open the box is named in a warning and never done.
+ * `devcontainer.json` of a project: a file of other tools, from which a box takes its image, or packages for one, and
+ * plain variables. Entries that would run a command or open the box are named in a warning and never followed.
  */
 import { safeParse, z } from "zod";
 import { omitUndefined } from "../../base/omit-undefined.ts";

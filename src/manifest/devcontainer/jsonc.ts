@@ -4,7 +4,7 @@
  */
 const maxLength = 262_144;
 
-/** The value, or why there is none. */
+/** The value, or the reason for none. */
 export function parseJsonc(text: string): { readonly value: unknown } | { readonly problem: string } {
   if (text.length > maxLength) return { problem: "it is larger than 256 KiB" };
   const plain = toPlainJson(text.replace(/^\ufeff/, ""));

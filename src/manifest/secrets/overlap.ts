@@ -3,7 +3,7 @@ import { formatHostPattern, matchesHost } from "../../contract/network/host-patt
 import type { HostPattern } from "../../contract/network/policy.ts";
 import type { SecretDestination, SecretUse } from "../../contract/secret/binding.ts";
 
-/** The place that both uses name, in words; undefined when there is none. */
+/** The destination that both uses name, in words; undefined without one. */
 export function sharedDestination(a: SecretUse, b: SecretUse): string | undefined {
   if (a.kind === "inject" && b.kind === "inject")
     return sharedHost(groupsOf(a.destinations), groupsOf(b.destinations));
@@ -56,7 +56,7 @@ const hostsMeet = (a: HostPattern, b: HostPattern): boolean =>
 const methodsMeet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === 0 || b.length === 0 || a.some((method) => b.includes(method));
 
-/** What stands before the first wildcard: where that does not tell two patterns apart, they are taken to meet. */
+/** The part before the first wildcard: where that does not tell two patterns apart, they are taken to meet. */
 interface PathStart {
   readonly text: string;
   readonly isWhole: boolean;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ImageReference, FeatureName, PackageName, Word } from "./scalars.ts";
 
-/** What a manifest can ask for, weakest first. */
+/** The tiers that a manifest can ask for, weakest first. */
 const askedTiers = ["namespaces", "container", "rootless", "gvisor"] as const;
 
 export const RuntimeSection = z

@@ -20,7 +20,7 @@ const versionPattern = /^\d[A-Za-z0-9.+-]{0,63}$/;
 
 const packagePattern = /^[a-z0-9][a-z0-9+.-]{1,127}$/;
 
-/** Short enough to be read without harm; a longer number is not a duration anybody means. */
+/** Short enough to be read without harm; a longer number is not a meaningful duration. */
 const maxScalar = 64;
 const maxPath = 4_096;
 const maxText = 65_536;

@@ -15,7 +15,7 @@ export interface TomlDocument {
   readonly findings: readonly Finding[];
 }
 
-/** Text → plain values and their positions. All of the text is hostile; nothing is thrown. */
+/** From text to plain values and their positions. All of the text is hostile; nothing is thrown. */
 export function readToml(text: string): TomlDocument {
   const nowhere = new TomlPositions();
   const bytes = new TextEncoder().encode(text).length;

@@ -112,7 +112,7 @@ class Scan {
     return this.#value([...table, ...keys], start);
   }
 
-  /** A dotted key, cut where no rule looks any deeper; undefined where there is none. */
+  /** A dotted key, cut where no rule looks any deeper; undefined on other lines. */
   #key(): string[] | undefined {
     const keys: string[] = [];
     for (;;) {

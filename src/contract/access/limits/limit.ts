@@ -2,7 +2,7 @@
 
 /**
  * `look`: a person who has looked, or a token made for trust. `trust`: the owner, an admin, or a token made for it.
- * `export`: the owner at the daemon's socket, or a token made for it. `socket`: the owner at the socket, and nobody else.
+ * `export`: the owner at the daemon's socket, or a token made for it. `socket`: only the owner at the socket.
  */
 export type Need = "look" | "trust" | "export" | "socket";
 
@@ -10,7 +10,7 @@ export interface Limit<B = never> {
   /** As in the body; of a route that is limited as a whole, `*`. */
   readonly parameter: string;
   readonly needs: Need;
-  /** What somebody cannot do, as in "to …". */
+  /** The refused action, as in "to …". */
   readonly what: string;
   /** How the owner does it. */
   readonly instead: string;

@@ -1,4 +1,4 @@
-/** Limits on routes that make boxes, change what they may reach, land their work, or let somebody in. */
+/** Limits on routes that make boxes, change what they may reach, land their work, or give a person access. */
 import type { Scope } from "../scope-names.ts";
 import type { Limit } from "./limit.ts";
 
@@ -27,8 +27,8 @@ export const unlistedDirectory: Limit<object> = {
 };
 
 /**
- * SECURITY: what somebody types who may only ask is a request like a manifest, so that nothing reaches outside of the
- * workspace without a yes. These are not even taken as requests.
+ * SECURITY: values from a caller who may only ask are a request like a manifest, so that reaching outside of the
+ * workspace needs a yes. These are not even taken as requests.
  */
 export const asking: readonly Limit<Asked>[] = [
   {
@@ -102,7 +102,7 @@ interface Landing {
   readonly skipsChecks: boolean;
 }
 
-/** SECURITY: work that was judged dangerous runs on the host as soon as somebody works there. A program has not looked. */
+/** SECURITY: work that was judged dangerous runs on the host at the next command there. A program has not looked. */
 export const landing = (command: string): readonly Limit<Landing>[] => [
   {
     parameter: "accept",
@@ -123,7 +123,7 @@ export const landing = (command: string): readonly Limit<Landing>[] => [
 export const chosenSecret: Limit<{ readonly secret?: string | undefined }> = {
   parameter: "secret",
   needs: "trust",
-  // SECURITY: the owner's config says which secret is for pushing; nobody else chooses among the others.
+  // SECURITY: the owner's config says which secret is for pushing; only the owner chooses among the others.
   what: "choose the secret to push with",
   instead: "agentbox pr BOX --secret NAME",
   isAsked: ({ secret }) => secret !== undefined,

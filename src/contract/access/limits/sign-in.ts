@@ -1,6 +1,6 @@
 /**
- * What else than a value goes with a sign-in. SECURITY: what the vault keeps of one also says where its tokens are renewed,
- * and which other secret of the vault is sent there as the client's own. Who writes both takes that secret out, and through
+ * The fields of a sign-in beside its value. SECURITY: the vault also keeps where its tokens are renewed, and which
+ * other secret is sent there as the client's own. A caller who could write both would take that secret out, and through
  * no box.
  */
 import type { z } from "zod";

@@ -46,7 +46,7 @@ export const agentRoutes = {
     summary: "Add to a limit; a box that waits for it goes on.",
     body: "RaiseBudget",
     response: "BudgetAnswer",
-    // What it may spend is the host's money, and its caches are those of every box of the project.
+    // It spends the host's money, and its caches are those of every box of the project.
     scope: "approve",
     reach: "host",
     harms: ["spend"],

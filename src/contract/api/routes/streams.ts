@@ -17,7 +17,7 @@ export const streamRoutes = {
     summary: "Join a terminal session; the first message is an AttachRequest.",
     media: "websocket",
     opens: "AttachRequest",
-    // Whoever may only look gets a terminal that takes no keys.
+    // A caller who may only look gets a terminal that takes no keys.
     scope: "read",
     reach: "look",
     harms: ["see"],

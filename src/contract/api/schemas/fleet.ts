@@ -1,4 +1,4 @@
-/** What the fleet view and the resources page of a box show besides the records. */
+/** The facts that the fleet view and the resources page of a box show besides the records. */
 import { z } from "zod";
 
 const ResourceSample = z.object({

@@ -1,7 +1,7 @@
-/** What is in a box: files of its workspace, ports that listen, and previews of them. */
+/** The content of a box: files of its workspace, ports that listen, and previews of them. */
 import { z } from "zod";
 
-/** What one upload may hold; larger things are for `agentbox cp`. */
+/** The most that one upload may hold; larger files are for `agentbox cp`. */
 const maxUploadBytes = 1_500_000;
 
 const path = z.string().max(4096).describe("Below the workspace, such as src/app.ts.");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MainSession } from "../../box.ts";
 
-/** What a box is made to run. */
+/** The command of a box. */
 export const PlannedCommand = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("none") }).describe("Nothing is started."),
   z

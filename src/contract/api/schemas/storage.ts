@@ -1,4 +1,4 @@
-/** What boxes, and what they share, take on the disk. */
+/** The disk space of boxes and of the parts they share. */
 import { z } from "zod";
 
 /** `null` where it could not be counted in time. */

@@ -14,7 +14,7 @@ import {
 
 /** Bytes of any kind, so base64. */
 const Value = z.base64().max(Math.ceil(maxSecretBytes / 3) * 4 + 4);
-/** What a request can carry, so that whatever was exported can be imported again. */
+/** As much as a request can carry, so that every export can be imported again. */
 export const maxSealedText = 1_500_000;
 const Passphrase = z.string().min(1).max(1024);
 
@@ -50,7 +50,7 @@ export const SecretTest = z.object({
 });
 export type SecretTest = z.infer<typeof SecretTest>;
 
-/** The last event and its digest, as somebody noted them: only so does a log show that its end was cut off. */
+/** The last event and its digest, as noted elsewhere: only so does a log show that its end was cut off. */
 const AuditMark = z
   .string()
   .regex(
