@@ -1,4 +1,4 @@
-/** When something last happened in the box: input, output, a command, somebody attaching. */
+/** The time of the last activity in the box: input, output, a command, a new viewer. */
 export class Activity {
   #lastMs = performance.now();
 

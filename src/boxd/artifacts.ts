@@ -4,7 +4,7 @@ import { boxPaths } from "../contract/box-paths.ts";
 import type { Artifact, BoxdConfig } from "../contract/link/messages.ts";
 import { boxEnv } from "./box-config.ts";
 
-/** Paths of what the host promises to be in this box and is not. Looks only: nothing is run to find out. */
+/** Paths that the host promises to be in this box and that are missing. Looks only: no program is run to find out. */
 export function findMissing(config: BoxdConfig): string[] {
   return (config.artifacts ?? []).filter((artifact) => !isThere(artifact, config)).map(({ path }) => path);
 }
@@ -13,7 +13,7 @@ function isThere({ path, kind, searchPath }: Artifact, config: BoxdConfig): bool
   if (isAbsolute(path)) return isOfKind(path, kind);
   const { PATH = "" } = boxEnv(config, searchPath === undefined ? {} : { PATH: searchPath });
   const directories = PATH.split(":").filter((directory) => directory !== "");
-  // What comes from the box's own files may be made later; only what is part of its system is promised.
+  // The box's own files may be made later; only parts of its system are promised.
   return directories.some((directory) => isOwnDirectory(directory) || isOfKind(join(directory, path), kind));
 }
 

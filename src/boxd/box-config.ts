@@ -17,7 +17,7 @@ export function readBoxConfig(path: string): BoxdConfig {
 
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** What every process in the box starts with; the manifest's and the caller's variables win over it. */
+/** The variables that every process in the box starts with; the manifest's and the caller's variables win over them. */
 export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): Record<string, string> {
   const base = {
     HOME: boxPaths.home,

@@ -131,7 +131,7 @@ export class Connection {
   end(message?: StreamOutput): void {
     if (message) this.send(message);
     this.#socket.end();
-    // What the host still sends is of no interest, but must be read for the close to come.
+    // The rest of the host's data is ignored, but must be read for the close to come.
     this.#onFrame = () => undefined;
     this.resume();
   }

@@ -26,7 +26,7 @@ export class HooksFile {
     this.#maxBytes = maxBytes;
   }
 
-  /** What an earlier run has left is not told again. */
+  /** Reports of an earlier run are not told again. */
   async open(): Promise<void> {
     if (this.#file) return;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });

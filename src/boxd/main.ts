@@ -7,7 +7,7 @@ import { readBoxConfig } from "./box-config.ts";
 const badConfig = 70;
 const termGraceMs = 5_000;
 
-/** Everything in the box hangs on boxd, so whatever goes wrong is said and survived. */
+/** Everything in the box hangs on boxd, so every failure is reported and survived. */
 function surviveErrors(): void {
   for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.on(event, (error: unknown) => {
@@ -16,7 +16,7 @@ function surviveErrors(): void {
       );
     });
   }
-  // A log that nobody reads is no reason to end.
+  // A log without a reader is no reason to end.
   process.stderr.on("error", () => undefined);
   process.on("SIGPIPE", () => undefined);
   process.on("SIGHUP", () => undefined);

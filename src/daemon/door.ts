@@ -1,6 +1,6 @@
 /**
- * Who is asking. One function for requests, event streams and WebSockets alike, so that no way in can skip a part of
- * it. On the socket whoever can open it is the owner. On the web port nobody is anybody without a credential.
+ * The caller's identity. One function for requests, event streams and WebSockets alike, so that no entrance can skip a
+ * part of it. On the socket, a caller that can open it is the owner. The web port requires a credential.
  */
 import type { IncomingMessage } from "node:http";
 import { AgentBoxError } from "../base/errors.ts";
@@ -99,7 +99,7 @@ function checkOrigin(
   throw foreign("Requests from other pages are not accepted here.");
 }
 
-/** What the browser itself says about where a request comes from; programs say nothing. */
+/** The browser's own statement about the origin of a request; programs send none. */
 function checkFetchSite(access: Access, request: IncomingMessage): void {
   const site = request.headers["sec-fetch-site"];
   if (site === undefined || site === "same-origin" || site === "none") return;

@@ -6,7 +6,7 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** Prometheus metrics of this daemon; names are part of the contract with whoever graphs them. */
+/** Prometheus metrics of this daemon; the names are part of the contract with dashboards that graph them. */
 export function openMetrics(core: Using<"live" | "onEvent" | "store">): Metrics {
   const registers = [new Registry()];
   collectDefaultMetrics({ register: registers[0]!, prefix: "agentbox_daemon_" });

@@ -57,7 +57,7 @@ describe("the OpenAPI document", () => {
         responses: { default: {} },
       });
     }
-    // What cannot be expressed would show up as an empty schema.
+    // A schema that cannot be expressed would show up empty.
     expect(JSON.stringify(document)).toContain("manifest");
   });
 });

@@ -1,7 +1,7 @@
 /**
  * The HTTP edge of the daemon: JSON in and out, server-sent events, WebSockets; on one owner-only unix socket and, once
- * somebody wants the dashboard, on a port of loopback. Bad input of any kind is answered with a coded error and never
- * ends the process.
+ * the dashboard is wanted, on a port of loopback. Bad input of any kind is answered with a coded error and never ends
+ * the process.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -264,7 +264,7 @@ async function upgrade(
   }
 }
 
-/** What Node's parser did not accept: too long, too slow, or no HTTP at all. */
+/** Requests that Node's parser did not accept: too long, too slow, or not HTTP. */
 function notHttp(error: Error): AgentBoxError {
   const code = systemCode(error);
   if (code === "HPE_HEADER_OVERFLOW")

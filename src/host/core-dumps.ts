@@ -10,7 +10,7 @@ import { runOk } from "./run.ts";
 export async function forbidCoreDumps(): Promise<void> {
   const limitTo = (bytes: number) => runOk(["prlimit", "--pid", String(process.pid), `--core=${bytes}:`]);
   try {
-    // Where the hard limit is none already, one would be more.
+    // Where the hard limit is zero already, one would be more.
     await limitTo(1).catch(() => limitTo(0));
   } catch (error) {
     throw new AgentBoxError("daemon.start_failed", `Crash dumps cannot be forbidden: ${messageOf(error)}`, {

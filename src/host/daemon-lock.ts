@@ -1,6 +1,6 @@
 /**
- * Exactly one daemon per home. The kernel holds the lock on behalf of our open file: it is gone the moment the
- * process is, whatever killed it, so there is no stale lock to judge and nothing to take over.
+ * Exactly one daemon per home. The kernel holds the lock on behalf of our open file: it is gone the moment the process
+ * is, even after a crash, so there is no stale lock to judge and nothing to take over.
  */
 import { constants } from "node:fs";
 import { type FileHandle, open, readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { readProcessStat } from "./processes.ts";
 export type DaemonLock = AsyncDisposable;
 
 export async function acquireDaemonLock(home: Pick<Home, "root" | "lock">): Promise<DaemonLock> {
-  // The file is never removed: a lock on an unlinked file would exclude nobody.
+  // The file is never removed: a lock on an unlinked file would exclude no one.
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
   const file = await open(home.lock, flags, 0o600);
   try {

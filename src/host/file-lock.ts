@@ -1,12 +1,12 @@
 /**
  * A lock on an open file that the kernel holds on our behalf: it is gone the moment the file is closed or the process
- * has ended, whatever ended it, so there is no stale lock to judge and nothing to take over.
+ * has ended, even after a crash, so there is no stale lock to judge and nothing to take over.
  */
 import { spawn } from "node:child_process";
 import type { FileHandle } from "node:fs/promises";
 
 /**
- * False when somebody else has it and does not let go within `waitSeconds`. Node cannot call flock(2), but a lock
+ * False when another process has it and does not let go within `waitSeconds`. Node cannot call flock(2), but a lock
  * belongs to the open file and not to the process that asked for it: the child locks the file it inherited from us as
  * descriptor 3, ends, and we keep the lock. Programs that we start later do not inherit the descriptor.
  */

@@ -38,7 +38,7 @@ export interface DirectoryOptions {
   readonly gid?: number;
 }
 
-/** Makes a directory with exactly this mode and owner, whatever the umask. */
+/** Makes a directory with exactly this mode and owner, under any umask. */
 export async function ensureDirectory(path: string, { mode, uid, gid }: DirectoryOptions): Promise<void> {
   await mkdir(path, { recursive: true, mode });
   await chmod(path, mode);
@@ -46,8 +46,8 @@ export async function ensureDirectory(path: string, { mode, uid, gid }: Director
 }
 
 /**
- * The text of a plain file of at most `maxBytes`; undefined when there is none. SECURITY: the path lies where a
- * repository decides what is there: a link is not followed, a pipe is not waited for, and a huge file is not read.
+ * The text of a plain file of at most `maxBytes`; undefined when it does not exist. SECURITY: a repository decides what
+ * is at this path: a link is not followed, a pipe is not waited for, and a huge file is not read.
  */
 export async function readSmallFile(path: string, maxBytes: number): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -19,7 +19,7 @@ export interface HostRepository {
 export interface RepositorySettings {
   readonly objectFormat: "sha1" | "sha256";
   readonly user: { readonly name: string; readonly email: string };
-  /** The person's own list of files that are in nobody's repository. */
+  /** The person's own list of ignored files (core.excludesFile). */
   readonly excludesFile: string;
 }
 

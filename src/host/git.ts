@@ -71,7 +71,10 @@ function configEnv(config: GitConfig): Record<string, string> {
   return { GIT_CONFIG_COUNT: String(entries.length), ...Object.fromEntries(pairs) };
 }
 
-/** The daemon's own files are nobody else's, but a checkout has the modes it would have anywhere. A constant text. */
+/**
+ * The daemon's own files are closed to other users, but a checkout has the modes it would have anywhere. A constant
+ * text.
+ */
 const asInTheBox = 'umask 022; exec git "$@"';
 /** A limit that cannot be set because the daemon itself has a lower one is met already. */
 const withMemoryLimit =
@@ -84,7 +87,7 @@ export interface GitCommand {
   readonly timeoutMs: number;
 }
 
-/** What to start, and with which environment. */
+/** The program and its environment. */
 export function gitCommand(args: readonly string[], options: GitOptions): GitCommand {
   const { gitDir, cwd, env, config, timeoutMs = 30 * 60_000, maxMemoryBytes } = options;
   const settings = configEnv({ ...baseConfig, ...config });

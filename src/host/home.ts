@@ -1,6 +1,6 @@
 /**
- * $AGENTBOX_HOME: where everything of one installation lies, and that nobody else can reach in. Owner-only, but
- * for what the boxes of a root daemon must pass through: they have uids of their own.
+ * $AGENTBOX_HOME: the directory of one installation, which no other user can reach into. Owner-only, but for the parts
+ * that the boxes of a root daemon must pass through: they have uids of their own.
  */
 import { lstat, mkdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -32,7 +32,7 @@ export interface HomeUser {
   readonly sudoUid: number | undefined;
 }
 
-/** What a unix socket address holds without its closing zero. */
+/** The length of a unix socket address without its closing zero. */
 const maxSocketPathBytes = 107;
 const longestBoxName = 48;
 
@@ -67,8 +67,8 @@ export const homePaths = (root: string): Omit<Home, "impassable"> => ({
 });
 
 /**
- * For whoever speaks to the daemon there. SECURITY: in a place like /tmp another user may have made the directory first, and
- * would be sent keys and values of secrets. An absent one is nobody's.
+ * For clients of the daemon there. SECURITY: in a directory like /tmp another user may have made it first, and would be
+ * sent keys and values of secrets. An absent one belongs to no one.
  */
 export async function requireOwnHome(path: string, { uid, sudoUid }: HomeUser): Promise<void> {
   const root = await realpath(path).catch(() => undefined);
@@ -86,7 +86,7 @@ async function makeDirectories(path: string): Promise<void> {
     try {
       await mkdir(each, { mode: 0o700 });
     } catch (error) {
-      // What exists may also be answered with "read-only" or "not permitted".
+      // For an existing directory the answer may also be "read-only" or "not permitted".
       if ((await pathKind(each)) === undefined) throw unsafe(each, `cannot be made (${systemCode(error)})`);
     }
   }
@@ -124,7 +124,10 @@ async function checkDirectory(root: string, { uid }: HomeOwner): Promise<void> {
   if ((found.mode & 0o022) !== 0) throw unsafe(root, "can be written by others");
 }
 
-/** SECURITY: whoever can write a directory above can put another one in this one's place; /tmp's sticky bit stops that. */
+/**
+ * SECURITY: a user who can write a directory above can put another one in this one's place; /tmp's sticky bit stops
+ * that.
+ */
 async function checkAncestors(root: string): Promise<void> {
   for (const path of ancestors(root)) {
     const { mode } = await stat(path);

@@ -58,7 +58,7 @@ describe("reading", () => {
   it("opens nothing that is no file: to open a device may be to start it", async () => {
     const pipe = join(root, "pipe");
     await run(["mkfifo", pipe]);
-    // A pipe shows it: whoever wants to write waits until somebody opens it to read.
+    // A pipe shows it: a writer waits until a reader opens it.
     let isOpened = false;
     const writing = open(pipe, "w").then(async (file) => {
       isOpened = true;

@@ -1,7 +1,7 @@
 /**
- * Files that are taken as an order (manifest, lock file, config, ...) must be the reader's own or root's, and nobody else
- * may be able to write them or the directory they lie in. What is checked is the open file, not its path. A person can
- * name directories of which everything is taken, whoever owns it.
+ * Files that are taken as an order (manifest, lock file, config, ...) must be the reader's own or root's, and no other
+ * user may be able to write them or the directory they lie in. The open file is checked, not its path. A person can
+ * name directories of which everything is taken, with any owner.
  */
 import { type Stats, constants } from "node:fs";
 import { type FileHandle, lstat, open, readFile, realpath } from "node:fs/promises";
@@ -16,7 +16,7 @@ export interface Reader {
   readonly sudoUid: number | undefined;
 }
 
-/** What a person has said: directories of which everything is taken, and the file in which they said it. */
+/** A person's exceptions: directories of which everything is taken, and the file that names them. */
 export interface OrderTrust {
   readonly file: string;
   readonly directories: readonly string[];
@@ -33,7 +33,7 @@ const pathOnly = 0o10000000;
 
 type Facts = Pick<Stats, "uid" | "gid" | "mode">;
 
-/** Why somebody else decides what is in it; undefined when nobody else does. */
+/** The reason why another user decides its content; undefined when none does. */
 export function ownershipProblem(
   { uid, gid, mode }: Facts,
   reader: Reader,
@@ -45,7 +45,7 @@ export function ownershipProblem(
   // In a sticky directory, such as /tmp, others can add files and cannot replace ours.
   if (kind === "directory" && (mode & 0o1000) !== 0) return undefined;
   if ((mode & 0o002) !== 0) return "can be written by everybody";
-  // With a umask of 002 everything is writable for the person's own group, which has nobody else in it.
+  // With a umask of 002 everything is writable for the person's own group, of which they are the only member.
   return (mode & 0o020) !== 0 && gid !== 0 && !isPrivateGroup ? `can be written by group ${gid}` : undefined;
 }
 
@@ -59,7 +59,7 @@ export class OrderFiles {
     this.#trust = trust;
   }
 
-  /** The text; undefined when there is no such file. Throws `file.foreign` where somebody else decides what is in it. */
+  /** The text; undefined without such a file. Throws `file.foreign` where another user decides its content. */
   async read(path: string, { maxBytes, followsLinks = false }: ReadOrder): Promise<string | undefined> {
     try {
       await using directory = await open(dirname(path), pathOnly | constants.O_DIRECTORY);
@@ -87,7 +87,10 @@ export class OrderFiles {
     }
   }
 
-  /** Throws `file.foreign` where somebody else decides what is in this file or directory. An absent one is nobody's. */
+  /**
+   * Throws `file.foreign` where another user decides the content of this file or directory. An absent one belongs to no
+   * one.
+   */
   async requireOwn(path: string): Promise<void> {
     const file = await open(path, pathOnly).catch(() => undefined);
     if (file === undefined) return;

@@ -26,7 +26,7 @@ it.skipIf(process.platform !== "linux")("knows a program of our own user from on
   const [socket] = (await once(server, "connection")) as [Socket];
   const own = process.getuid!();
   expect(await isOfAnotherUser(socket, own)).toBe(false);
-  // Root may be anybody, so as root this end is nobody's.
+  // Root may act as any user, so for root this end has no single user.
   expect(await isOfAnotherUser(socket, own + 1)).toBe(own !== 0);
   client.destroy();
   socket.destroy();

@@ -1,4 +1,4 @@
-/** What /proc says about processes. Everything here may race with their end, so everything may be undefined. */
+/** The facts of /proc about processes. Everything here may race with their end, so everything may be undefined. */
 import { readFile, readdir, readlink } from "node:fs/promises";
 
 export interface ProcessStat {

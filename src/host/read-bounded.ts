@@ -1,4 +1,4 @@
-/** Reads a stream to its end, or gives up: whoever sends without end makes us hold no more than `maxBytes`. */
+/** Reads a stream to its end, or gives up: an endless sender makes us hold no more than `maxBytes`. */
 export async function readBounded(
   stream: AsyncIterable<Uint8Array | string>,
   maxBytes: number,

@@ -83,7 +83,7 @@ export function run(argv: readonly [string, ...string[]], options: RunOptions = 
 
 function endGroup(child: ChildProcess): void {
   if (child.pid !== undefined) signalProcess(-child.pid, "SIGKILL");
-  // What has left the group may still hold these open, and nobody waits for it.
+  // A process that has left the group may still hold these open, and is not waited for.
   child.stdout?.destroy();
   child.stderr?.destroy();
 }

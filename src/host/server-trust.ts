@@ -11,7 +11,7 @@ const systemBundles = [
   "/etc/ssl/ca-bundle.pem",
 ];
 
-/** What the host trusts, as PEM; empty when its bundle is in none of the usual places. */
+/** The host's trusted certificates, as PEM; empty when its bundle is in none of the usual places. */
 export async function readSystemBundle(): Promise<string> {
   for (const path of systemBundles) {
     try {

@@ -10,7 +10,7 @@ export interface TreeEntry {
   readonly target?: string | undefined;
 }
 
-/** What was left out of a copy, and why. */
+/** The entry that was left out of a copy, and why. */
 export interface SkippedEntry {
   readonly path: string;
   readonly reason: string;

@@ -81,7 +81,7 @@ async function* readFile(parent: SafeDirectory, name: string, path: string): Asy
       return;
     }
     yield { type: "entry", entry: { path, kind: "file", mode: found.mode & 0o777, size: found.size } };
-    // The announced size is kept, whatever happens to the file meanwhile: the stream has no other frame.
+    // The announced size is kept, even if the file changes meanwhile: the stream has no other frame.
     for (let left = found.size; left > 0; ) {
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, chunkBytes)));
       if (bytesRead === 0)

@@ -1,7 +1,6 @@
 /**
- * Writes a tree from a stream that may be hostile. Nothing is ever written outside the root, whatever the stream
- * says and whoever else changes the destination meanwhile. The names of the stream never choose the root: the
- * caller does.
+ * Writes a tree from a stream that may be hostile. Nothing is ever written outside the root, for any stream and any
+ * concurrent change of the destination. The names of the stream never choose the root: the caller does.
  */
 import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, mkdir, open, readlink, rename, rm, stat, symlink } from "node:fs/promises";

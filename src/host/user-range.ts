@@ -7,7 +7,7 @@ export interface UserRange {
 
 /** Away from people's users, from what distributions hand out, and from the ranges of other container tools. */
 const preferred: UserRange = { firstUid: 0x2ab0_0000, count: 65_536 };
-/** Below nobody (65534) and above systemd's dynamic users, for hosts that are themselves a container. */
+/** Below the uid `nobody` (65534) and above systemd's dynamic users, for hosts that are themselves a container. */
 const narrow: UserRange = { firstUid: 65_000, count: 500 };
 
 /** Users for the boxes of a root daemon. Inside a container root has only the users its map names. */

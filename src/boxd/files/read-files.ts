@@ -96,7 +96,7 @@ class SendingFiles {
   }
 }
 
-/** What was asked for is named as it was asked for, not by the descriptor it was looked up through. */
+/** The answer names the path as it was asked for, not the descriptor it was looked up through. */
 const absent =
   (path: string) =>
   (error: unknown): never => {

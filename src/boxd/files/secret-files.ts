@@ -2,7 +2,10 @@ import { basename, dirname } from "node:path";
 import type { HeldSecrets } from "../../contract/link/messages.ts";
 import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 
-/** Puts the files where the host says. What stands under the name already is replaced, and no link is written through. */
+/**
+ * Puts the files at the paths that the host names. An existing file of the name is replaced, and no link is written
+ * through.
+ */
 export async function writeSecretFiles(files: HeldSecrets["files"]): Promise<void> {
   for (const { path, base64 } of files) {
     await using directory = await SafeDirectory.open(dirname(path));

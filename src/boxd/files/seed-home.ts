@@ -7,8 +7,8 @@ import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 const maxExistingBytes = 8 * 2 ** 20;
 
 /**
- * Puts an agent's settings into the home before it starts. The home belongs to the box, and what ran before may have
- * left links there: nothing is written through one.
+ * Puts an agent's settings into the home before it starts. The home belongs to the box, and an earlier program may have
+ * left links there: no link is written through.
  */
 export async function seedHome(
   files: readonly SeedFile[],

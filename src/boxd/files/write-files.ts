@@ -21,7 +21,7 @@ export async function serveWriteFiles(
   connection.end({ type: "end", entries: receiving.entries, bytes: receiving.bytes });
 }
 
-/** SECURITY: an entry that names anything outside the destination is refused, whatever the file system would do. */
+/** SECURITY: an entry that names a path outside the destination is refused, even if the file system would allow it. */
 function entryParts(path: string): string[] {
   const parts = path.split("/");
   if (path.includes("\0") || parts.some((part) => part === "" || part === "." || part === "..")) {

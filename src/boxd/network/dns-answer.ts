@@ -91,7 +91,7 @@ function answerPointer(asked: string, name: string, world: DnsWorld): Outcome {
   return { rcode: rcode.noError, answers: [{ type: "PTR", name: asked, ttl: ttlSeconds, data: found }] };
 }
 
-/** A name that somebody could mean: whether it may be reached is for the gate to say, with a reason. */
+/** A well-formed name: the gate says whether it may be reached, with a reason. */
 export function isHostName(name: string): boolean {
   if (name.length > maxNameLength) return false;
   const labels = name.split(".");

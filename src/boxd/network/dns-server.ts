@@ -64,7 +64,7 @@ export class DnsServer {
       const { answerDns } = await this.#loading;
       return await answerDns(packet, this.#world);
     } catch {
-      // What cannot be answered is dropped; the server goes on.
+      // Queries that cannot be answered are dropped; the server goes on.
       return undefined;
     } finally {
       this.#waiting -= 1;

@@ -4,7 +4,7 @@ import { systemCode } from "../../base/errors.ts";
 import { type GateDialer, listenerOptions } from "./gate-dial.ts";
 import type { NamedAddress, NameTable } from "./name-table.ts";
 
-/** Names that nobody used for longest give theirs up beyond this; they get them back when they are asked for. */
+/** Beyond this, the names unused for longest give their listeners up; they get them back when they are asked for. */
 const maxListeners = 2048;
 
 interface Post {

@@ -11,12 +11,12 @@ const maxDialing = 32;
 /** How much of one connection is kept in each direction; the kernel's buffers come on top. */
 const streamBytes = 256 * 1024;
 
-/** What a program's connection is for: a name and port it connected to, the proxy, or the keys of the host. */
+/** The purpose of a program's connection: a name and port it connected to, the proxy, or the keys of the host. */
 export type Destination =
   | { readonly via: "tcp"; readonly host: string; readonly port: number }
   | { readonly via: "proxy" | "ssh-agent" };
 
-/** How our listeners take connections: nothing is read before the gate is there to take it. */
+/** The listeners' options: no byte is read before the gate is there to take it. */
 export const listenerOptions = {
   allowHalfOpen: true,
   pauseOnConnect: true,

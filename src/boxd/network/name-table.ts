@@ -25,8 +25,8 @@ const dotted = (address: number): string =>
   [address >>> 24, (address >>> 16) & 255, (address >>> 8) & 255, address & 255].join(".");
 
 /**
- * Which address stands for which name. The same name has the same address for as long as anybody can still mean it:
- * an address moves to another name only after nobody asked for it or was connected to it for ten minutes.
+ * The addresses that stand for names. The same name has the same address for as long as a program can still mean it: an
+ * address moves to another name only after ten minutes without a query or a connection.
  */
 export class NameTable {
   readonly #options: NameTableOptions;
@@ -42,7 +42,7 @@ export class NameTable {
     return this.#byName.size;
   }
 
-  /** Undefined when every address still belongs to somebody: a flood of names finds no place, and takes none. */
+  /** Undefined when every address is still in use: a flood of names gets no address, and takes none from others. */
   take(name: string): NamedAddress | undefined {
     const known = this.#byName.get(name);
     if (known) {

@@ -11,7 +11,7 @@ const maxConnections = 32;
 export async function openSshAgentSocket(path: string, linkSocket: string): Promise<Server> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await chmod(dirname(path), 0o700);
-  // What a boxd before this one left behind, where /tmp outlived it.
+  // Left behind by an earlier boxd, where /tmp outlived it.
   await rm(path, { force: true });
   const dialer = new GateDialer(linkSocket, { find: () => undefined }, maxConnections);
   const server = createServer(listenerOptions, (client) => dialer.forward(client, { via: "ssh-agent" }));

@@ -60,7 +60,7 @@ export class OutputRing {
     this.#notify();
   }
 
-  /** What follows `offset`, as far as it lies in one block; undefined when there is nothing yet. */
+  /** The bytes after `offset`, as far as they lie in one block; undefined when there are none yet. */
   read(offset: number): Piece | undefined {
     if (offset >= this.#total || offset < this.oldest) return undefined;
     let low = 0;
@@ -92,7 +92,7 @@ export class OutputRing {
     }
     this.#blocks.push({ start: this.#total, channel, bytes, used: chunk.length });
     this.#reserved += bytes.length;
-    // What counts is the memory taken, so that switching between the channels cannot multiply it.
+    // The memory taken is counted, so that switching between the channels cannot multiply it.
     while (this.#reserved > this.#capacity && this.#blocks.length > 1) {
       this.#reserved -= this.#blocks.shift()!.bytes.length;
     }

@@ -87,7 +87,7 @@ class Exec implements ProgramSink {
 
   #hangUp(program: Program): void {
     if (this.#isEnded) return;
-    // Nobody reads any more; a program that waits for a reader could not end.
+    // The reader is gone; a program that waits for one could not end.
     program.resume();
     program.signal("SIGHUP");
     setTimeout(() => {

@@ -87,7 +87,7 @@ class PipeProgram implements Program {
   #finishAfterOutput(sink: ProgramSink, end: ProgramEnd): void {
     this.#child.stdin.destroy();
     const giveUp = () => {
-      // Nobody reads at the moment, so silence says nothing.
+      // The output is not being read, so silence says nothing.
       if (this.#isPaused) this.#silence?.refresh();
       else {
         this.#child.stdout.destroy();

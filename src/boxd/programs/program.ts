@@ -34,7 +34,7 @@ export interface ProgramSpec {
   readonly cwd: string;
 }
 
-/** Somebody else may keep the output open after the program has ended; silence of this length is taken as its end. */
+/** Another process may keep the output open after the program has ended; silence of this length is taken as its end. */
 export const silenceMs = 250;
 
 /** Says why a program cannot be started in words of the error table, before anything is forked. */

@@ -111,8 +111,8 @@ class TerminalProgram implements Program {
     const onread = { buffer: () => this.#nextBuffer(), callback: (bytes: number) => this.#read(bytes) };
     // tty passes its options on to net, which is where `onread` and `allowHalfOpen` belong.
     this.#stream = new ReadStream(fd, { onread, allowHalfOpen: true } as object);
-    // libuv reports the end of a terminal at the first short read after the hang-up, and every read of a terminal
-    // is short. What is still in it is read below, before the descriptor is closed.
+    // libuv reports the end of a terminal at the first short read after the hang-up, and every read of a terminal is
+    // short. The rest of the output is read below, before the descriptor is closed.
     this.#stream.on("end", () => this.#readRest());
     this.#stream.on("error", () => this.#allRead());
     this.#stream.on("drain", () => sink.drained());
@@ -124,7 +124,7 @@ class TerminalProgram implements Program {
   }
 
   endInput(): void {
-    // What a person types for this: end of file at the start of a line.
+    // The key for this: end of file at the start of a line.
     this.write(Buffer.from([4]));
   }
 
@@ -193,7 +193,7 @@ class TerminalProgram implements Program {
         this.#to += bytes;
         this.#flush();
       } catch (error) {
-        // EAGAIN: somebody still holds the terminal open; the silence after the exit decides.
+        // EAGAIN: another process still holds the terminal open; the silence after the exit decides.
         if (systemCode(error) === "EAGAIN") return void setTimeout(() => this.#readRest(), 10);
         return this.#allRead();
       }

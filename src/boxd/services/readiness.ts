@@ -17,7 +17,7 @@ export interface ReadinessEvents {
 
 export interface ReadinessWatch {
   readonly begin: () => void;
-  /** What the service printed. */
+  /** The service's output. */
   readonly output: (chunk: Uint8Array) => void;
   readonly cancel: () => void;
 }

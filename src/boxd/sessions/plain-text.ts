@@ -22,7 +22,7 @@ export function plainTailStart(bytes: Uint8Array, before: number): number {
 
 /**
  * The end of a text that begins with "\r\n" and has at least `lines` line ends after it; undefined when the text is
- * shorter. It begins there because that puts the cursor in the first column whatever was before.
+ * shorter. It begins there because that puts the cursor in the first column in any case.
  */
 export function tailOfLines(parts: readonly Uint8Array[], lines: number): Uint8Array[] | undefined {
   let seen = 0;

@@ -15,8 +15,8 @@ const quietMs = 10;
 const maxWaits = 10;
 
 /**
- * What a terminal shows, for whoever attaches. Viewers get the program's bytes directly; the emulator follows
- * behind, and skips plain lines that would have scrolled out of its memory before anybody could see them.
+ * The content of a terminal, for new viewers. Viewers get the program's bytes directly; the emulator follows behind,
+ * and skips plain lines that would have scrolled out of its memory before a viewer could see them.
  */
 export class Screen {
   readonly #emulator: Emulator;

@@ -14,7 +14,7 @@ import { Viewer } from "./viewer.ts";
 export interface SessionOptions {
   readonly id: string;
   readonly spec: MainSession;
-  /** Nobody will type: programs that read stdin to its end must not wait for one. */
+  /** No person will type: programs that read stdin to its end must not wait for one. */
   readonly hasNoInput: boolean;
   readonly config: BoxdConfig;
   readonly activity: Activity;
@@ -93,7 +93,7 @@ export class Session implements ProgramSink {
     if (this.isRunning) this.#program.signal(signal);
   }
 
-  /** Typed by the host on somebody's behalf; a program that has just been started is given time to begin to read. */
+  /** Typed by the host for the user; a program that has just been started is given time to begin to read. */
   async input(text: string): Promise<void> {
     this.#options.activity.touch();
     await this.#isListening();

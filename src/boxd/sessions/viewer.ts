@@ -20,7 +20,7 @@ export interface ViewerSession {
   closed(): void;
 }
 
-/** Clears whatever the viewer's terminal shows, before it gets a fresh screen. */
+/** Clears the viewer's terminal before it gets a fresh screen. */
 const reset = "\u001bc";
 
 /** One person looking at a session: the screen first, then every byte; a fresh screen after falling behind. */
@@ -75,7 +75,7 @@ export class Viewer {
     return true;
   }
 
-  /** Bytes up to `offset` are in the screen, those after it follow it: nothing is lost or seen twice. */
+  /** Bytes up to `offset` are in the screen, those after it follow it: none is lost or seen twice. */
   #show(prefix: string): void {
     const offset = this.#ring.total;
     const size = this.#session.size();

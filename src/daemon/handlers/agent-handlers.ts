@@ -52,7 +52,7 @@ async function streamInstall(
   response: ServerResponse,
 ): Promise<void> {
   await core.ports.refreshAgents();
-  // What is wrong with the request is an answer of its own; what goes wrong later is a line of the stream.
+  // A faulty request is answered with an error; a later failure is a line of the stream.
   getAgent(core, agent);
   await streamSteps({
     core,

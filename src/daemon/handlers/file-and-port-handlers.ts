@@ -13,7 +13,7 @@ export const fileAndPortHandlers: Pick<Handlers, keyof typeof fileAndPortRoutes>
   listFiles: ({ deps, params, query }) => listFiles(deps.core, params["box"]!, query.path),
   async readFile({ deps, params, query, response }) {
     const { entry, length, chunks } = await readFile(deps.core, params["box"]!, query);
-    // SECURITY: whatever the file is, a browser must not take it for a page of the dashboard's.
+    // SECURITY: a browser must not take any file for a page of the dashboard's.
     response.writeHead(200, {
       "content-type": "application/octet-stream",
       "content-length": length,

@@ -145,7 +145,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     const { core } = deps;
     const box = await core.getBox(params["box"]!);
     const live = core.live.get(box.name);
-    // A runtime that is away keeps nobody from looking at what is written down.
+    // Records can be read while the runtime is away.
     const runtime = await core.ports.runtimes.get(box.spec.runtime).catch(() => undefined);
     const status = await runtime?.find(box.name).catch(() => undefined);
     const { home, workspace } = core.ports.storage.dirs(box.name);

@@ -1,4 +1,4 @@
-/** What the table of routes cannot say about who may do what, because it depends on what is in the request. */
+/** The rules of access that the table of routes cannot express, because they depend on the content of the request. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { requireParameter } from "../../core/access/authority.ts";
 import type { Visibility } from "../../core/access/visibility.ts";
@@ -32,8 +32,9 @@ export async function requireSeen(access: Visibility, box: string | undefined): 
 }
 
 /**
- * Merges land in a project of the host; those of a box are its owner's to take back. SECURITY: of this box, and not of an
- * earlier one of the same name that was somebody else's: the life of the box that is meant is returned, where only one is.
+ * Merges land in a project of the host; the owner of a box may take its merges back. SECURITY: of this box, and not of
+ * an earlier one of the same name that belonged to another person: the life of the box that is meant is returned, where
+ * only one is.
  */
 export async function requireOwnMerge(
   core: Using<"store">,

@@ -144,7 +144,7 @@ function settle<T>(
       outgoing.destroy();
     });
     outgoing.on("close", cancel);
-    // SECURITY: stays, so that whatever the box sends later cannot end the daemon as an error that nobody takes.
+    // SECURITY: stays, so that later data of the box cannot end the daemon with an unhandled error.
     outgoing.on("error", (error) => reject(isAgentBoxError(error) ? error : brokenAnswer(messageOf(error))));
     listen((value) => {
       cancel();

@@ -7,14 +7,14 @@ import type { Box } from "../../contract/box.ts";
 import type { Using } from "../../core/using.ts";
 import { reachDigest, type SecretInReach, secretsInReach } from "../../core/secrets/secrets-in-reach.ts";
 
-/** More boxes than anybody looks into; the oldest are asked about again. */
+/** More boxes than one person looks into; the oldest are asked about again. */
 const maxKept = 1_000;
 
 export interface AgreedPreview {
   readonly box: Box;
   readonly port: number;
   readonly who: string;
-  /** Whether the box is theirs; a yes of a guest is none. */
+  /** Whether the box is theirs; a guest's yes does not count. */
   readonly mayAgree: boolean;
   /** Digest of the list that they agreed to. */
   readonly agreed: string | undefined;

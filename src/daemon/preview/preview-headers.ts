@@ -46,8 +46,8 @@ const notFromBox = new Set([
 ]);
 
 /**
- * SECURITY: a box without a way out must not get one through the browser of the person who looks at it. What the page itself
- * loads comes from its own port only; a policy that the box sets besides can only narrow that.
+ * SECURITY: a box without a way out must not get one through the browser of the person who looks at it. The page loads
+ * from its own port only; a policy that the box sets besides can only narrow that.
  */
 const previewPolicy = (target: PreviewTarget, webPort: number): string =>
   [
@@ -60,8 +60,9 @@ const previewPolicy = (target: PreviewTarget, webPort: number): string =>
   ].join("; ");
 
 /**
- * SECURITY: what no content security policy stops in a browser: WebRTC, speculation rules, names that are looked up early, and the
- * tab itself sent elsewhere. Chromium has it from version 152 on, and nobody else; it does not know `webrtc 'block'` above.
+ * SECURITY: the ways out that no content security policy stops in a browser: WebRTC, speculation rules, names that are
+ * looked up early, and navigating the tab itself. Only Chromium has it, from version 152 on; it does not know `webrtc
+ * 'block'` above.
  */
 const connectionAllowlist = (target: PreviewTarget, webPort: number): string =>
   `(response-origin "${previewOrigin(target, webPort).replace("http:", "ws:")}/*");redirects=allow;webrtc=block`;
@@ -87,7 +88,7 @@ const namedBy = (connection: string | undefined): ReadonlySet<string> =>
       .filter((token) => token !== "content-length"),
   );
 
-/** What the box's program is told: that it is spoken to on its own port, because many refuse other names. */
+/** The headers for the box's program: as if it were spoken to on its own port, because many refuse other names. */
 export function headersToBox(
   request: IncomingMessage,
   target: PreviewTarget,

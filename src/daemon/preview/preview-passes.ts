@@ -21,7 +21,7 @@ export interface PreviewGrant {
 
 const passMs = 5 * 60_000;
 const grantMs = 12 * 3_600_000;
-/** More than anybody opens; the oldest go first. */
+/** More than one person opens; the oldest go first. */
 const maxKept = 1_000;
 
 const digest = (value: string): string => createHash("sha256").update(value).digest("base64url");

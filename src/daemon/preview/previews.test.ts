@@ -211,7 +211,7 @@ describe("a box with secrets in its reach", () => {
         data: { by: "owner", port: ground.port, holds: ["read the variable TOKEN, whose value you gave it"] },
       },
     ]);
-    // It counts for whoever may see the box, and until the box is another one.
+    // It counts for all who may see the box, and until the box is another one.
     await ground.open({ mayAgree: false });
     ground.box = { ...ground.box, incarnation: "two" };
     expect(await refusal(ground.open({}))).toMatchObject({ code: "preview.unconfirmed" });

@@ -60,7 +60,7 @@ const maxCookies = 8;
 const maxPassBytes = 1024;
 /** Far above what a browser opens at a time, and below what a link takes. */
 const maxOpen = 96;
-/** How often it is asked again whether somebody may still use what they have open, and whether its owner agreed to all of it. */
+/** How often access to an open preview is checked again, and whether its owner agreed to all of it. */
 const askAgainMs = 15_000;
 const noteEveryMs = 60_000;
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
@@ -184,7 +184,7 @@ export class Previews {
     return target;
   }
 
-  /** Whoever has no right to it learns nothing, not even whether there is such a box. */
+  /** A caller without the right to it learns nothing, not even whether there is such a box. */
   #admit(target: PreviewTarget, request: IncomingMessage): PreviewGrant {
     const { origin } = request.headers;
     const isOwnOrigin = origin === undefined || origin === previewOrigin(target, this.#webPort);
@@ -236,7 +236,7 @@ export class Previews {
     response.end("{}");
   }
 
-  /** Counts what is open for a box, and ends it when whoever opened it may not any more. */
+  /** Counts the open connections of a box, and ends them when their caller loses access. */
   async #during(
     grant: PreviewGrant,
     end: { destroy(): unknown },

@@ -11,7 +11,7 @@ export interface EventStreamOptions {
   readonly after: number;
   readonly box?: string | undefined;
   readonly type?: string | undefined;
-  /** SECURITY: asked for each event anew, because what somebody sees can change while the stream is open. */
+  /** SECURITY: decided for each event anew, because a caller's access can change while the stream is open. */
   readonly shows: (event: BoxEvent) => boolean;
 }
 

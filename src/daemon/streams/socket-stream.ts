@@ -25,8 +25,8 @@ interface Message {
 }
 
 /**
- * What a client sends, in order. A client does not wait between its request and its first input, and one chunk of
- * the connection may hold both: what nobody listens to yet is kept, not lost.
+ * A client's messages, in order. A client does not wait between its request and its first input, and one chunk of the
+ * connection may hold both: messages without a listener yet are kept, not lost.
  */
 export class Inbox {
   readonly #waiting: Message[] = [];

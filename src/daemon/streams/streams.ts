@@ -82,7 +82,7 @@ const attach: StreamHandler = async (core, socket, { box: name, session }, entry
   const inbox = new Inbox(socket);
   const { access } = entry;
   const asked = await readRequest(socket, inbox, AttachRequest, entry);
-  // SECURITY: decided here, whatever the client asks for; one who may only look types nothing.
+  // SECURITY: decided here, not by the client's request; a caller who may only look types nothing.
   const request = { ...asked, readOnly: asked.readOnly || !(await mayWork(access, name!)) };
   const { box, stream } = await openStream(core, name!, { kind: "attach", session: session!, ...request });
   core.background(
@@ -111,7 +111,7 @@ const files: StreamHandler = async (core, socket, { box: name }, entry) => {
 const answerTo = (message: StreamOutput): StreamAnswer =>
   message.type === "failed" ? { type: "error", error: failureBody(message) } : message;
 
-/** What boxd says went wrong, in the form every other error has. The text comes from the box. */
+/** A failure that boxd reports, in the form of all other errors. The text comes from the box. */
 function failureBody({ code, message }: { code: string; message: string }) {
   return AgentBoxError.fromBody({ code, message }).toBody();
 }

@@ -46,7 +46,7 @@ export async function sendAsset(
     "content-length": content.length,
     vary: "accept-encoding",
     ...(zipped === undefined ? {} : { "content-encoding": "gzip" }),
-    // What has its content's hash in its name never changes.
+    // A file with its content's hash in its name never changes.
     "cache-control": hashedName.test(name) ? "public, max-age=31536000, immutable" : "no-cache",
   });
   response.end(content);

@@ -11,7 +11,7 @@ const ClaimBody = z.strictObject({ code: z.string().min(1).max(200) });
 export async function claim(asked: SiteRequest): Promise<void> {
   const { core, request, hasProxy } = asked;
   const { code } = parseWith(ClaimBody, await readJson(request, { isOfStranger: true }), "body");
-  // Behind a proxy everybody is the proxy's user.
+  // Behind a proxy every connection comes from the proxy's user.
   const isForeign = !hasProxy && (await isOfAnotherUser(request.socket));
   const claimed = await core.access.claim(code, { agent: request.headers["user-agent"], isForeign });
   sendSession(asked, claimed);

@@ -1,4 +1,4 @@
-/** The web port: opened when somebody first wants the dashboard, and again, in the same place, at every start. */
+/** The web port: opened when the dashboard is first wanted, and again at every start, on the same port. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import type { Server } from "node:http";

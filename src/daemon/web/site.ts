@@ -1,4 +1,4 @@
-/** What the web port has besides the API: the page's files, and the ways to a session. */
+/** The web port's part besides the API: the page's files, and the ways to a session. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Using } from "../../core/using.ts";

@@ -1,4 +1,7 @@
-/** The ways to a session for people of a team. What the provider answers comes back through the page, never as a GET that does something. */
+/**
+ * The ways to a session for people of a team. The provider's answer comes back through the page, never as a GET that
+ * changes something.
+ */
 import { z } from "zod";
 import { AgentBoxError } from "../../base/errors.ts";
 import { signInCookie } from "../../contract/api/headers.ts";
@@ -42,7 +45,7 @@ const FinishBody = z.strictObject({
   error: text(200).optional(),
 });
 
-/** What a page may know before anybody has signed in: whether there is a button, and what it says. */
+/** The part of the settings that a page may know before sign-in: whether there is a button, and its label. */
 export async function tellWays({ core, response, request }: SiteRequest): Promise<void> {
   await readJson(request, { isOfStranger: true });
   const { sign_in } = await readWebSection(core);

@@ -1,4 +1,4 @@
-/** What every box has whatever it is made of: its environment, and its file systems in memory with their sizes. */
+/** The common part of every box on any runtime: its environment, and its file systems in memory with their sizes. */
 import { boxPaths, boxUser } from "../../contract/box.ts";
 
 const mib = 2 ** 20;

@@ -1,7 +1,7 @@
 /**
- * What a box may not ask the kernel for. The box has no capabilities to begin with; this takes away the parts of the
- * kernel that need none and that escapes are made from. Compilers, debuggers, Node, Python and git work under it.
- * One list for every runtime that filters system calls.
+ * The system calls that a box may not make. The box has no capabilities to begin with; this takes away the parts of the
+ * kernel that need none and that escapes are made from. Compilers, debuggers, Node, Python and git work under it. One
+ * list for every runtime that filters system calls.
  */
 
 export type CallAction =
@@ -41,7 +41,10 @@ export const personalities = [0, 0x0004_0000, 0xffff_ffff] as const;
 export const setIdBits = { user: 0o4000, group: 0o2000 } as const;
 /** O_CREAT, and the bit of O_TMPFILE that is its own: with neither, what is in the place of the mode means nothing. */
 export const makesFile = { create: 0x40, unnamed: 0x40_0000 } as const;
-/** Calls that give a file its mode, and which argument that is. mkdir is none: the kernel itself leaves the bits out. */
+/**
+ * Calls that give a file its mode, and the number of that argument. mkdir is not one: the kernel itself leaves the bits
+ * out.
+ */
 export const modeCalls = {
   chmod: 1,
   fchmod: 1,
@@ -161,7 +164,7 @@ export const callRules: readonly CallRule[] = [
   rule("clone", [{ arg: 0, hasAnyOf: newNamespaces }], notPermitted),
   // The flags of clone3 are behind a pointer that a filter cannot follow. "No such call" makes libc use clone.
   rule("clone3", [], noSuchCall),
-  // SECURITY: input pushed into a shared terminal is typed by whoever owns that terminal.
+  // SECURITY: input pushed into a shared terminal is typed as that terminal's owner.
   ...Object.values(terminal).map((request) => rule("ioctl", [{ arg: 1, is: request }], notPermitted)),
   // A program that asks to be traced, and its tracer, stay allowed: a debugger runs its own child.
   ...Object.values(trace).map((request) => rule("ptrace", [{ arg: 0, is: request }], notPermitted)),
@@ -185,7 +188,7 @@ export const callRules: readonly CallRule[] = [
     [family.inet, family.inet6].map((value) => ({ arg: 0, isNot: value })),
     noSuchFamily,
   ),
-  // What is left is IPv4 and IPv6: no raw sockets, and no protocol but TCP and UDP.
+  // IPv4 and IPv6 remain: no raw sockets, and no protocol but TCP and UDP.
   rule(
     "socket",
     [kind.stream, kind.datagram].map((value) => ({ arg: 1, mask: socketKind, isNot: value })),
@@ -221,7 +224,7 @@ export interface Call {
   readonly args: readonly number[];
 }
 
-/** What the kernel does with the embedded runtime's filter: the first rule that applies decides; without one, yes. */
+/** The kernel's reading of the embedded runtime's filter: the first rule that applies decides; without one, yes. */
 export function isAllowedByRules(rules: readonly CallRule[], { name, args }: Call): boolean {
   const first = rules.find(
     ({ syscall, when }) => syscall === name && when.every((test) => holds(test, args)),

@@ -1,7 +1,7 @@
 /**
  * Keeps names in a workspace read-only for the box, those that do not exist included. A name can only be covered where
- * there is something to mount on, so an absent one gets a stand-in on the host for as long as a box needs it. What was
- * put there is written down first, and taken away again when the last box that relies on it has ended.
+ * there is a file to mount on, so an absent one gets a stand-in on the host for as long as a box needs it. Stand-ins
+ * are written down first, and taken away again when the last box that relies on them has ended.
  */
 import { lchown, lstat, mkdir, readFile, readdir, realpath, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ export interface Guarded {
   readonly names: readonly string[];
 }
 
-/** What one box relies on, in its record directory. */
+/** The stand-ins that one box relies on, in its record directory. */
 interface StandIns {
   readonly workspace: string;
   readonly entries: readonly GuardedEntry[];
@@ -111,7 +111,9 @@ export class Guard {
   }
 }
 
-/** Where a file system takes `.GIT` for `.git`, or somebody copies to one that does, the other spelling counts too. */
+/**
+ * Where a file system takes `.GIT` for `.git`, or the files are copied to one that does, the other spelling counts too.
+ */
 function isGuarded(name: string, { entries, suffixes }: NonNullable<RuntimeBox["guarded"]>): boolean {
   const lower = name.toLowerCase();
   return entries.some((entry) => entry.name === lower) || suffixes.some((suffix) => lower.endsWith(suffix));
@@ -142,7 +144,7 @@ async function makeStandIn(workspace: string, { name, standIn }: GuardedEntry): 
   await lchown(path, uid, gid);
 }
 
-/** What is no longer as we made it is somebody's work, and stays. */
+/** A stand-in that has changed is a person's work, and stays. */
 async function removeStandIn(workspace: string, { name, standIn }: GuardedEntry): Promise<void> {
   const directory = await SafeDirectory.open(workspace).catch(() => undefined);
   if (directory === undefined) return;

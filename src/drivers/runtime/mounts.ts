@@ -1,6 +1,6 @@
 /**
- * Checks the mounts a box asks for. What passes is a file or directory that exists, is no way into the host's
- * kernel, sockets or other boxes, and lands where it hides nothing of the box's own.
+ * Checks the mounts a box asks for. A mount that passes is a file or directory that exists, leads to no kernel
+ * interface, socket or other box of the host, and hides nothing of the box's own.
  */
 import { lstat, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { hostControlDirs, isWithin, systemDirs } from "../../contract/mount-path
 import type { BoxDirs } from "../../ports/runtime.ts";
 import type { Guarded } from "./guard.ts";
 
-/** Nothing is mounted at, below or above these. */
+/** No mount at, below or above these. */
 const reservedTargets = [...systemDirs, boxPaths.tools, boxPaths.run, boxPaths.secrets];
-/** Nothing is mounted at or above these; below them is allowed. */
+/** No mount at or above these; below them is allowed. */
 const ownTargets = [boxPaths.home, boxPaths.workspace, "/tmp", "/var/tmp"];
 
 /** Why a target cannot be used; undefined when it can. Pure. */
@@ -69,7 +69,7 @@ export async function checkMounts(
 
 /**
  * SECURITY: skills of the project may lie where the box can write (a mounted workspace). A link that it put in their
- * place would show it, at its next start, whatever it names on the host.
+ * place would show it, at its next start, any file of the host.
  */
 export async function checkSkills(skills: string | undefined, boxesDir: string): Promise<void> {
   if (skills === undefined) return;
@@ -96,14 +96,14 @@ async function checkSource(mount: MountSpec, boxesDir: string): Promise<string> 
   const source = await realpath(mount.source).catch(() => undefined);
   if (source === undefined)
     throw invalid(mount, "the source does not exist", `Create ${mount.source} first.`);
-  // SECURITY: agreed to was a real path. A link there now was put in its place later, perhaps by the box itself in a
-  // directory it may write, and leads to something that nobody has seen.
+  // SECURITY: a person agreed to a real path. A link there now was put in its place later, perhaps by the box itself in
+  // a directory it may write, and leads to files that no one has seen.
   if (source !== mount.source) throw invalid(mount, `the source now leads to ${source}`);
   const problem = sourceProblem(source, boxesDir);
   if (problem !== undefined) throw invalid(mount, `the source ${problem}`);
   const kind = await stat(source);
-  // SECURITY: a unix socket is a door to whatever listens behind it (docker.sock is root on the host), and a
-  // read-only mount does not close it. Devices and pipes have no place in a box either.
+  // SECURITY: a unix socket is a door to its server (docker.sock is root on the host), and a read-only mount does not
+  // close it. Devices and pipes have no place in a box either.
   if (!kind.isFile() && !kind.isDirectory())
     throw invalid(mount, "the source is neither a file nor a directory");
   return source;

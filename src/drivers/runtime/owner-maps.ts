@@ -1,9 +1,9 @@
 /**
- * Lets a box of a root daemon write a directory of the host that belongs to somebody else: the directory is mounted once
- * more with its owner mapped to the box's user (an idmapped mount, Linux 5.12), and that is what the box gets. What the
- * box makes there belongs to the directory's owner on the host. Files of others stay closed to it. Where the kernel or
- * the file system cannot map, the box is refused: it would find a directory in which it cannot write, and git would
- * not trust.
+ * Lets a box of a root daemon write a directory of the host that belongs to another user: the directory is mounted once
+ * more with its owner mapped to the box's user (an idmapped mount, Linux 5.12), and that is what the box gets. Files
+ * that the box makes there belong to the directory's owner on the host. Files of others stay closed to it. Where the
+ * kernel or the file system cannot map, the box is refused: it would find a directory in which it cannot write, and git
+ * would not trust.
  */
 import { createHash } from "node:crypto";
 import { access, constants, mkdir, open, readdir, rm, rmdir, stat } from "node:fs/promises";
@@ -69,7 +69,7 @@ export class OwnerMaps {
   readonly #uid: number;
 
   constructor(boxesDir: string, uid = process.getuid?.() ?? -1) {
-    // Not below AGENTBOX_HOME: whoever removes that by hand must not remove what is mounted there.
+    // Not below AGENTBOX_HOME: a person who removes that by hand must not remove what is mounted there.
     const installation = createHash("sha256").update(boxesDir).digest("hex").slice(0, 12);
     this.#root = join(mapsRoot, installation);
     this.#uid = uid;
@@ -116,14 +116,15 @@ export class OwnerMaps {
     if (this.#uid !== 0) return await requireWritable(source, uid, this.#uid);
     if (uid === box.owner.uid) return source;
     const target = join(this.#dir(box.name), name);
-    // Whatever the daemon's umask is, the box's user passes through.
+    // The box's user must be able to pass through, under any umask of the daemon.
     const dir = this.#dir(box.name);
     for (const path of [dirname(this.#root), this.#root, dir]) await ensureDirectory(path, { mode: 0o711 });
     if (isDirectory) await mkdir(target, { mode: 0o700 });
     else await (await open(target, "wx", 0o600)).close();
     const problem = await mapOwner(source, target, { uid, gid }, box.owner);
     if (problem !== undefined) throw notMapped(source, uid, box.owner.uid, problem);
-    // SECURITY: what was looked at is what is mounted, whoever may rename things on the way there.
+    // SECURITY: the directory that was checked is the one that is mounted, even if another user renames parts of the
+    // path.
     const mounted = await stat(target, { bigint: true });
     if (mounted.dev === dev && mounted.ino === ino) return target;
     await this.lower(box.name);
@@ -167,8 +168,8 @@ async function mapOwner(
 }
 
 /**
- * gVisor makes files as root and gives them away, so root needs a number in the directory as well: its own, or nobody's
- * where the directory is root's. No box is root, so this opens nothing to it.
+ * gVisor makes files as root and gives them away, so root needs a number in the directory as well: its own, or that of
+ * `nobody` where the directory is root's. No box is root, so this opens nothing to it.
  */
 const mapOf = (owner: number, boxUser: number): string =>
   `${owner} ${boxUser} 1\n${owner === 0 ? 65_534 : 0} 0 1\n`;

@@ -16,8 +16,8 @@ const isStopped = async (pid: number): Promise<boolean> => {
 };
 
 /**
- * By signals, where there is no control group. The box's first process is stopped too, which only somebody outside
- * the box can do: its state therefore says whether the box is paused.
+ * By signals, where there is no control group. The box's first process is stopped too, which is only possible from
+ * outside the box: its state therefore says whether the box is paused.
  */
 export const signalFreezer: Freezer = {
   async freeze(name, first) {

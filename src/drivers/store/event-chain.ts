@@ -1,6 +1,6 @@
 /**
- * Ties each event to the one before it: its digest is over itself and the digest before. Who changes, takes out or
- * swaps an event breaks the chain there; who cuts off its end is found by whoever noted an earlier head elsewhere.
+ * Ties each event to the one before it: its digest is over itself and the digest before. Changing, removing or swapping
+ * an event breaks the chain there; cutting off its end is found by comparing with an earlier head noted elsewhere.
  */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";

@@ -1,4 +1,4 @@
-/** Finds the container engine a person means: what they named first, then what usually lies where. Asks nobody. */
+/** Finds the container engine a person means: the named one first, then the usual paths. Contacts no engine. */
 import { createHash } from "node:crypto";
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const ownSources = (): AddressSources => {
   return { uid, userHome, variable: readHostVariable };
 };
 
-/** Undefined when nobody named an engine and none lies in a usual place. */
+/** Undefined when no engine is named and none lies in a usual place. */
 export async function findEngineAddress(
   sources: AddressSources = ownSources(),
 ): Promise<EngineAddress | undefined> {
@@ -78,7 +78,7 @@ async function contextAddress({ userHome, variable }: AddressSources): Promise<E
   });
 }
 
-/** SECURITY: whoever writes it chooses the machine that boxes run on. What cannot be read names none. */
+/** SECURITY: its writer chooses the machine that boxes run on. An unreadable file names none. */
 const readOwn = (path: string): Promise<string | undefined> =>
   new OrderFiles(readHostEnv())
     .read(path, { maxBytes: 1 << 20, followsLinks: true })
@@ -108,7 +108,7 @@ async function usualAddress({ uid, variable }: AddressSources): Promise<EngineAd
     if (await canOpen(path)) return { socketPath: path, url: `unix://${path}`, source: "found" };
     closed ??= path;
   }
-  // One that is there and closed to this user is worth a better answer than "there is none".
+  // One that is there and closed to this user is worth a better answer than "not found".
   return closed === undefined ? undefined : { socketPath: closed, url: `unix://${closed}`, source: "found" };
 }
 

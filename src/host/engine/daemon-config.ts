@@ -17,7 +17,9 @@ export interface EngineProcess {
   readonly argv: readonly string[];
 }
 
-/** The dockerd that listens there; undefined when there is none, or it belongs to somebody whose files are closed. */
+/**
+ * The dockerd that listens there; undefined when there is none, or when it belongs to a user whose files are closed.
+ */
 export async function findEngineProcess(socketPath: string): Promise<EngineProcess | undefined> {
   const path = await realpath(socketPath).catch(() => socketPath);
   const lines = (await readFile("/proc/net/unix", "utf8"))
@@ -64,7 +66,7 @@ export interface ConfigChange {
   readonly after: string;
 }
 
-/** What the file would be with this runtime in it; undefined when it is in there just so. Writes nothing. */
+/** The file's text with this runtime in it; undefined when it is in there exactly so. Writes nothing. */
 export async function planRuntime(
   path: string,
   name: string,
@@ -112,7 +114,7 @@ const notUnderstood = (file: string, why: string): AgentBoxError =>
     hint: "Mend it first, then try again.",
   });
 
-/** Writes what was planned, unless somebody changed the file meanwhile. Returns where the one before is kept. */
+/** Writes the planned text, unless the file has changed meanwhile. Returns the path of the old one. */
 export async function applyChange({ file, before, after }: ConfigChange): Promise<string | undefined> {
   try {
     const now = await readFile(file, "utf8").catch(() => undefined);

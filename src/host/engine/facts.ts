@@ -1,4 +1,4 @@
-/** What an engine says about itself, in our words. Pure: the engine's answers in, facts out. */
+/** An engine's facts about itself, in our words. Pure: the engine's answers in, facts out. */
 export interface EngineFacts {
   readonly kind: "docker" | "podman";
   readonly version: string;
@@ -8,8 +8,9 @@ export interface EngineFacts {
   /** Containers have a user namespace of their own: the engine is rootless, or maps users (userns-remap). */
   readonly hasUserNamespaces: boolean;
   /**
-   * For an engine of root's that maps users (userns-remap): which user and group of this host its containers' 0 is. The
-   * others follow. Undefined where nothing is mapped, or users and groups begin with different numbers.
+   * For an engine of root's that maps users (userns-remap): the user and group of this host that are 0 in its
+   * containers. The others follow. Undefined where no users are mapped, or users and groups begin with different
+   * numbers.
    */
   readonly mappedFrom?: number | undefined;
   readonly cgroupVersion: 1 | 2;
@@ -48,7 +49,7 @@ export function engineFacts({ version, info }: EngineAnswers): EngineFacts {
   const isPodman = version.Components?.some(({ Name }) => /podman/i.test(Name ?? "")) ?? false;
   const isRootless = options.includes("rootless") || info.Rootless === true;
   const cgroupVersion = info.CgroupVersion === "2" ? 2 : 1;
-  // An ordinary user is given no control group of the first version, whatever the engine says about the machine.
+  // An ordinary user is given no control group of the first version, even if the engine reports them for the machine.
   const hasGroups = !isRootless || cgroupVersion === 2;
   return {
     kind: isPodman ? "podman" : "docker",

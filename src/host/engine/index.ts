@@ -55,7 +55,7 @@ export async function isEngineAnswering(options: EngineOptions = {}): Promise<bo
   );
 }
 
-/** One way to each host for the whole process, whoever asks; each closes itself when nobody does. */
+/** One tunnel to each host for the whole process; each closes itself when it is not used. */
 const sshAgents = new Map<string, SshAgent>();
 
 function sshAgent(url: string, address: SshAddress): SshAgent {

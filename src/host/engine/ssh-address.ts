@@ -16,7 +16,7 @@ const usualSocket = "/var/run/docker.sock";
 const pattern =
   /^ssh:\/\/(?<destination>(?:[A-Za-z0-9_][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*)(?::(?<port>\d{1,5}))?(?<path>\/[A-Za-z0-9._@+/-]*)?$/;
 
-/** Undefined for what is none, a password in it included: keys are for that. */
+/** Undefined for an invalid address, also one with a password: keys are for that. */
 export function parseSshUrl(url: string): SshAddress | undefined {
   const { destination, port, path } = pattern.exec(url)?.groups ?? {};
   if (destination === undefined || Number(port ?? 22) > 65_535) return undefined;

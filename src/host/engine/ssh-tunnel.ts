@@ -23,7 +23,7 @@ const idleMs = 60_000;
 const keptWords = 4_000;
 
 /**
- * SECURITY: host keys are checked as the person's configuration says, nobody is asked for a password, and nothing of
+ * SECURITY: host keys are checked as the person's configuration says, no one is asked for a password, and nothing of
  * this host is lent to that one. `--` and the checked address keep a destination from being an option.
  */
 export const tunnelArgv = (

@@ -8,7 +8,7 @@ import { WireMessage } from "./wire-message.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/** A server that says `answers` to what comes, one after the other, whatever it is. */
+/** A server that sends `answers` to any requests, one after the other. */
 async function openWorld(answers: (text: string, peer: Socket) => string | undefined, maxSockets = 8) {
   const peers: Socket[] = [];
   const server = createServer((peer) => {

@@ -1,6 +1,6 @@
 /**
  * The rule for using a connection to a server again (docs/decisions/0027). It is decided from the bytes that passed,
- * whatever the HTTP library believes, and for every connection that may carry more than one request.
+ * independently of the HTTP library, and for every connection that may carry more than one request.
  */
 import type { Duplex } from "node:stream";
 import { WireMessage } from "./wire-message.ts";

@@ -29,7 +29,9 @@ export async function scanChain(linkDir: string): Promise<readonly ProcessIdenti
   return found.filter((process) => process !== undefined);
 }
 
-/** Ends a chain that is still coming up: looks again until nothing is found, because what is killed may just have forked. */
+/**
+ * Ends a chain that is still coming up: looks again until it finds none, because a killed process may just have forked.
+ */
 export async function killChain(linkDir: string, name: string): Promise<void> {
   for (;;) {
     const found = await scanChain(linkDir);

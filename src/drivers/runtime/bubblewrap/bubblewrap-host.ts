@@ -1,4 +1,7 @@
-/** What the driver needs of the host, as one argument: tests give it another host, and nothing is module state. */
+/**
+ * The parts of the host that the driver needs, as one argument: tests give it another host, and there is no module
+ * state.
+ */
 import { spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -21,7 +24,7 @@ export interface BubblewrapHost {
   readSwitch(name: string): Promise<string | undefined>;
 }
 
-// SECURITY: fixed places, not $PATH. A root daemon must not start a `bwrap` that somebody put in front.
+// SECURITY: fixed paths, not $PATH. A root daemon must not start a `bwrap` that another user put in front.
 const programDirs = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin"];
 
 function findProgram(name: ProgramName): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * The running chain of processes around one box. It is its own session and outlives whoever started it; what it
- * says on stderr is kept, up to a limit, to explain a box that did not come up.
+ * The running chain of processes around one box. It is its own session and outlives its starter; its stderr is kept, up
+ * to a limit, to explain a box that did not come up.
  */
 import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from "node:fs";
@@ -32,7 +32,7 @@ function openSealedFile(directory: string, content: Uint8Array): number {
   }
 }
 
-/** Descriptors this process would pass on to every child, because whoever started it left them open. */
+/** Descriptors that this process would pass on to every child, because its own starter left them open. */
 const closeOnExec = 0o2000000;
 
 /** Node opens everything with close-on-exec, so what lacks it above stderr came from outside. */

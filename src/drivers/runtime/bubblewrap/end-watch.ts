@@ -1,4 +1,4 @@
-/** Tells listeners once for each run of a box that it has ended, whoever started it and however it ended. */
+/** Tells listeners once for each run of a box that it has ended, however it was started and ended. */
 import type { RuntimeStatus } from "../../../ports/runtime.ts";
 import { lives, type ProcessIdentity } from "../process-tree.ts";
 
@@ -33,7 +33,7 @@ export class EndWatch {
     });
   }
 
-  /** The run is over. Whoever says so first is heard; the others change nothing. */
+  /** The run is over. The first report counts; later ones change nothing. */
   async ended(name: string): Promise<void> {
     const first = this.#watched.get(name);
     if (first === undefined) return;

@@ -1,4 +1,4 @@
-/** What holds for a box of this runtime, in stable names, and what upholds it. */
+/** The guarantees for a box of this runtime, in stable names, and the mechanism behind each. */
 import type { Guarantee, Isolation, ResourceSpec } from "../../../contract/box.ts";
 import { limitGuarantees } from "../../../ports/runtime.ts";
 import { AgentBoxError } from "../../../base/errors.ts";

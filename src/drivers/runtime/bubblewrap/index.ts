@@ -33,7 +33,7 @@ export function createBubblewrapModule(host: BubblewrapHost = systemHost()): Run
   };
 }
 
-/** What a trial box has proven, as the files that it was made with. */
+/** The result of a trial box, keyed by the files that it was made with. */
 const findPrograms = (host: BubblewrapHost): readonly ProgramVersion[] =>
   (["bwrap", "setpriv", "sh"] as const).map((name) => host.programVersion(name));
 

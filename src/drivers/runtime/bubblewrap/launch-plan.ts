@@ -48,7 +48,7 @@ export interface LaunchInput {
   readonly descriptors: LaunchDescriptors;
   /** Whom to become first; undefined when the daemon is an ordinary user already. */
   readonly become: BoxOwner | undefined;
-  /** What runs in the box; boxd, or a trial. */
+  /** The program in the box; boxd, or a trial. */
   readonly command: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the driver remembers about a box, in `<boxesDir>/<box>/runtime`. Enough to find the box again from the disk
- * alone, whenever the process that started it was killed.
+ * The driver's record of a box, in `<boxesDir>/<box>/runtime`. Enough to find the box again from the disk alone, even
+ * if the process that started it was killed.
  */
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -36,7 +36,7 @@ export class Records {
     return join(this.#boxesDir, name, "runtime");
   }
 
-  /** The file bubblewrap itself writes to, so that a pid is on the disk even if nobody lives to read it. */
+  /** The file bubblewrap itself writes to, so that a pid is on the disk even if its starter was killed. */
   reportPath(name: string): string {
     return join(this.directory(name), "bubblewrap.status");
   }

@@ -108,7 +108,7 @@ class BubblewrapRuntime implements Runtime {
     return isolationOf(box.resources, this.#limiter.can);
   }
 
-  /** Watches what lives already, whoever started it, and tidies up after what ended unseen. */
+  /** Watches boxes that live already, and tidies up after boxes that ended unseen. */
   async adopt(): Promise<void> {
     for (const record of await this.#records.list()) {
       const first = await this.#findFirst(record);
@@ -158,7 +158,7 @@ class BubblewrapRuntime implements Runtime {
     const files = await mountSystemFiles(box.files ?? [], layout);
     const record: BoxRecord = { version: 1, name: box.name, bootId: this.#bootId, link: box.dirs.link };
     await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
-    // Before anything lives, so that whatever lives afterwards can be found.
+    // Before the first process, so that every later one can be found.
     await this.#records.write(record);
     const guarded = await this.#guard.raise(box);
     if (guarded !== undefined) checkBesideGuard(box.mounts, guarded);
@@ -230,7 +230,7 @@ class BubblewrapRuntime implements Runtime {
     );
   }
 
-  /** Ends whatever is left of a box and gives back what it held; its record stays. */
+  /** Ends all remaining processes of a box and frees what it held; its record stays. */
   async #clear(name: string): Promise<void> {
     const record = await this.#records.find(name);
     if (record !== undefined && record.bootId === this.#bootId) await this.#kill(record);
@@ -350,7 +350,7 @@ class BubblewrapRuntime implements Runtime {
 
   /** After the box's first process is gone: waits for the last word, says how it ended, gives back its groups. */
   async #settle(name: string, first: ProcessIdentity): Promise<RuntimeStatus> {
-    // Somebody may have killed the chain from outside; the box dies with it, a moment later.
+    // The chain may have been killed from outside; the box dies with it, a moment later.
     await waitUntilGone(first, 5_000);
     const record = await this.#records.find(name);
     if (record?.chain !== undefined) await waitUntilGone(record.chain, 2_000);

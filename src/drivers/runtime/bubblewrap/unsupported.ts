@@ -1,4 +1,4 @@
-/** What a box can be asked to have and this runtime cannot give is refused; it is never quietly left out. */
+/** Options of a box that this runtime cannot give are refused, never quietly left out. */
 import { AgentBoxError } from "../../../base/errors.ts";
 import { describeException, needsEngine } from "../../../contract/exception-words.ts";
 import type { RuntimeBox } from "../../../ports/runtime.ts";

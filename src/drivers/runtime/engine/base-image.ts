@@ -1,6 +1,6 @@
 /**
- * The root of a box without an image: empty but for places to mount on. Made once, through the engine's own import,
- * named after its content, so that every box and every installation shares it and nothing is ever pulled.
+ * The root of a box without an image: empty but for directories to mount on. Made once, through the engine's own
+ * import, named after its content, so that every box and every installation shares it and nothing is ever pulled.
  */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";

@@ -1,6 +1,6 @@
 /**
- * What an engine is asked to make for a box, as a pure function. The baseline is here and is never removed: no root,
- * no capability, no network, a read-only root, private namespaces, and the list of calls that a box may not make.
+ * The request to an engine for a box, as a pure function. The baseline is here and is never removed: no root, no
+ * capability, no network, a read-only root, private namespaces, and the list of calls that a box may not make.
  */
 import type { ContainerCreateOptions, HostConfig, MountSettings } from "dockerode";
 import { omitUndefined } from "../../../base/omit-undefined.ts";
@@ -19,7 +19,7 @@ export interface ContainerInput {
   /** Its mounts are checked, and its sources resolved. */
   readonly box: RuntimeBox;
   readonly image: string;
-  /** What of the host's system is shown; without entries for a box that has an image. */
+  /** The parts of the host's system that are shown; without entries for a box that has an image. */
   readonly layout: SystemLayout;
   /** Our files in the place of the system's, checked. */
   readonly files: readonly SystemFile[];
@@ -53,8 +53,8 @@ export const mapsUsers = (facts: EngineFacts): boolean =>
   keepsUser(facts) || (facts.kind === "docker" && facts.mappedFrom !== undefined);
 
 /**
- * Who the box's processes are inside: the number everybody expects where we say how users are mapped, what the owner is
- * in there where the engine says it, or the host's own.
+ * The user of the box's processes inside: the usual number where we choose how users are mapped, the owner's number in
+ * there where the engine says it, or the host's own.
  */
 export function userInside(facts: EngineFacts, owner: BoxOwner): BoxOwner {
   if (keepsUser(facts)) return { uid: boxUser.uid, gid: boxUser.gid };
@@ -157,7 +157,7 @@ function tmpfsMounts(
     "/sys": "ro,nosuid,nodev,noexec,size=65536,mode=0555",
     "/tmp": scratch,
     "/var/tmp": scratch,
-    // Podman makes it one that everybody writes to unless it is said.
+    // By default Podman makes it writable to all.
     ...(facts.kind === "podman" ? { "/run": memory(64 * 1024, "0755") } : {}),
     ...(secretsVolume !== undefined
       ? {}
@@ -209,8 +209,8 @@ const readOnly = (source: string, target: string): MountSettings => bind(source,
 const writable = (source: string, target: string): MountSettings => bind(source, target, false);
 
 /**
- * SECURITY: older engines make only the top of a read-only mount read-only. What is mounted below it on the host would
- * stay writable, and is left out there.
+ * SECURITY: older engines make only the top of a read-only mount read-only. Mounts below it on the host would stay
+ * writable, and are left out there.
  */
 function closed(facts: EngineFacts, source: string, target: string): MountSettings {
   const mount = readOnly(source, target);

@@ -1,4 +1,4 @@
-/** A container body in words that belong to no engine. What is described is what is sent: nothing is added here. */
+/** A container body in words that belong to no engine. It describes exactly the request: nothing is added here. */
 import { omitUndefined } from "../../../base/omit-undefined.ts";
 import type { ContainerDescription } from "../../../contract/container.ts";
 import type { ContainerBody } from "./container-config.ts";

@@ -1,6 +1,6 @@
 /**
  * Tells listeners once for each run of a box that it has ended. The engine's event stream is quick; a look every few
- * seconds finds what it did not tell, and a broken stream is opened again for as long as somebody watches.
+ * seconds finds ends that it did not tell, and a broken stream is opened again as long as there is a listener.
  */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
@@ -44,7 +44,7 @@ export class EndWatch {
     void this.#open();
   }
 
-  /** The run is over. Whoever says so first is heard; the others change nothing. */
+  /** The run is over. The first report counts; later ones change nothing. */
   async ended(box: string, id?: string): Promise<void> {
     const watched = this.#watched.get(box);
     if (watched === undefined || (id !== undefined && id !== watched)) return;

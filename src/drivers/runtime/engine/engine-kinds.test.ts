@@ -1,4 +1,4 @@
-/** What is made of an engine's own words, from answers as the engines give them, on hosts of every kind. */
+/** The driver's reading of an engine's own words, from answers as the engines give them, on hosts of every kind. */
 import { describe, expect, it } from "vitest";
 import { boxPaths } from "../../../contract/box.ts";
 import { type EngineAnswers, engineFacts } from "../../../host/engine/facts.ts";

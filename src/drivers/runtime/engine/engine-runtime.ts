@@ -86,7 +86,7 @@ export class EngineRuntime implements Runtime {
       : { firstUid: mappedFrom + mappedUsers.skip, count: mappedUsers.count };
   }
 
-  /** Watches what lives already, whoever started it, and tidies up after what ended unseen. */
+  /** Watches boxes that live already, and tidies up after boxes that ended unseen. */
   async adopt(): Promise<void> {
     const found = await this.#asked(() => this.#containers.list());
     const alive = found.filter(({ phase }) => phase !== "stopped");
@@ -193,7 +193,7 @@ export class EngineRuntime implements Runtime {
     }
   }
 
-  /** Ends whatever is left of a box and gives back what it held: the label finds also what nobody recorded. */
+  /** Ends all remaining processes of a box and frees what it held: the label also finds containers without a record. */
   async #clear(name: string, known?: readonly Found[]): Promise<void> {
     for (const found of known ?? (await this.#containers.list(name))) {
       await this.#kill(found);
@@ -220,7 +220,7 @@ export class EngineRuntime implements Runtime {
 
   /**
    * Every engine has words of its own for a signal that meets the end (gVisor: its control server refuses the
-   * connection). Whatever it says, what has ended meanwhile did what was asked for.
+   * connection). In any case, a container that has ended meanwhile did what was asked for.
    */
   async #signal(found: Found, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     try {
@@ -329,7 +329,7 @@ export class EngineRuntime implements Runtime {
     });
   }
 
-  /** Of a box with an image: nothing of this host's system is in it, and nothing is made for it. */
+  /** Of a box with an image: it has no part of this host's system, and needs none made. */
   async describe(box: RuntimeBox): Promise<ContainerDescription> {
     const { engine, ociRuntime, boundary } = this.#options;
     const nothing = { layout: { entries: [], maskedFiles: [] }, files: [], guardedNames: [], labels: {} };
@@ -349,7 +349,7 @@ export class EngineRuntime implements Runtime {
     this.#ends.close();
   }
 
-  /** What the engine said is passed on in words of what a person can do about it. */
+  /** The engine's message is passed on in words that say what a person can do about it. */
   async #asked<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();

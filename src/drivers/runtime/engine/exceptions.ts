@@ -38,10 +38,10 @@ export async function refuseUnusable(
 }
 
 function refuseCapability(name: string, { kind }: Pick<EngineFacts, "kind">): void {
-  // SECURITY: checked where the manifest is read, too; whoever else asks is refused here.
+  // SECURITY: checked where the manifest is read, too; all other callers are refused here.
   if (!isGrantableCapability(name))
     throw unsupported(`the capability ${name} is never given to a box`, "Remove it.");
-  // Docker keeps it from everybody but root, and a box is never root.
+  // Docker closes it to all but root, and a box is never root.
   if (kind === "docker")
     throw unsupported(
       `Docker gives the capability ${name} to root alone, which no box is`,

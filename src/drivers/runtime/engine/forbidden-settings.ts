@@ -1,13 +1,13 @@
 /**
- * Looks at what is about to be sent to an engine and lists what must never be in it. Pure, and apart from the code that
- * makes it: a mistake there is found here before any engine sees it. What is not known here is forbidden.
+ * Checks the request to an engine and lists the parts that must never be in it. Pure, and apart from the code that
+ * makes it: a mistake there is found here before any engine sees it. Unknown parts are forbidden.
  */
 import { boxPaths } from "../../../contract/box.ts";
 import { isOwnerMap } from "../owner-maps.ts";
 import { isWithin } from "../../../contract/mount-paths.ts";
 import type { ContainerBody, ContainerHostConfig } from "./container-config.ts";
 
-/** What was granted by name and with a reason. */
+/** Exceptions granted by name and with a reason. */
 export interface Granted {
   readonly devices: readonly string[];
   readonly capabilities: readonly string[];
@@ -79,7 +79,7 @@ const neverCapabilities = [
   "SYS_RAWIO",
 ];
 
-/** SECURITY: whoever speaks to one of these sockets is root on the host, or whoever runs the engine. */
+/** SECURITY: a program that speaks to one of these sockets is root on the host, or the engine's user. */
 const engineSockets = ["docker.sock", "podman.sock", "containerd.sock", "crio.sock", "buildkitd.sock"];
 const hostDirs = ["/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/root", "/etc/shadow"];
 

@@ -1,4 +1,7 @@
-/** What holds for a box of an engine, in stable names, and what upholds it; and which limits it can hold at all. */
+/**
+ * The guarantees for a box of an engine, in stable names, with the mechanism behind each; and the limits it can hold at
+ * all.
+ */
 import { AgentBoxError } from "../../../base/errors.ts";
 import type { Guarantee, Isolation, ResourceSpec } from "../../../contract/box.ts";
 import type { EngineFacts } from "../../../host/engine/facts.ts";
@@ -23,7 +26,7 @@ function whyUnheld(limit: LimitName, facts: EngineFacts, boundary: Boundary): st
     : "the engine says that it cannot hold this limit";
 }
 
-/** What differs between the boundaries an engine can make: a kernel shared with the host, or gVisor's. */
+/** The differences between the boundaries an engine can make: a kernel shared with the host, or gVisor's. */
 export interface Boundary {
   readonly tier: Isolation["tier"];
   readonly kernel: Guarantee;
@@ -94,7 +97,7 @@ function userGuarantees(facts: EngineFacts, { users }: Boundary): readonly Guara
   ];
 }
 
-/** Podman gives none on the first version, whoever runs it and whatever it is asked. */
+/** Podman gives none on the first version, for any user and any request. */
 const groupGuarantee = ({ kind, cgroupVersion }: EngineFacts): Guarantee =>
   kind === "podman" && cgroupVersion === 1
     ? {

@@ -1,6 +1,6 @@
 /**
- * The system calls of 64-bit Linux that a box may make whatever their arguments, up to number 469. An engine's filter
- * names what is allowed, so that a call which was invented later, or which nobody looked at, is not.
+ * The system calls of 64-bit Linux that a box may make with any arguments, up to number 469. An engine's filter is an
+ * allow-list, so that a call that was invented later, or was never reviewed, is not on it.
  */
 export const freeCalls: readonly string[] = [
   "accept accept4 access afs_syscall alarm arch_prctl bind brk cachestat capget capset chdir chown",

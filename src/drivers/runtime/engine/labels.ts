@@ -31,7 +31,7 @@ export const ownLabels = ({ id, runtime }: Installation, box: string): Readonly<
   [label.box]: box,
 });
 
-/** What to ask the engine for: every box of this installation and runtime, or one of them. */
+/** The filter for the engine: every box of this installation and runtime, or one of them. */
 export const labelFilter = ({ id, runtime }: Installation, box?: string): readonly string[] => [
   `${label.owner}=${id}`,
   `${label.runtime}=${runtime}`,

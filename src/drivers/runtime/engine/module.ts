@@ -40,7 +40,7 @@ export function createEngineModule(options: EngineModuleOptions): RuntimeModule 
     name: options.name,
     apiVersion: 1,
     description: options.description,
-    // An engine comes and goes while the daemon runs: only a good answer is kept, and only while somebody is there.
+    // An engine comes and goes while the daemon runs: only a good answer is kept, and only while it is in use.
     async probe() {
       if (ready !== undefined && !(await isEngineAnswering(options))) ready = undefined;
       const probe = ready ?? (await probeEngine(options, open));

@@ -26,7 +26,7 @@ export function refuseUnspeakable({ kind }: Pick<EngineFacts, "kind">, box: Runt
       });
 }
 
-/** The mounts are checked. What is there already stays as it is. */
+/** The mounts are checked. Existing entries stay as they are. */
 export function makeMountPoints({
   dirs,
   mounts,
@@ -43,7 +43,7 @@ export function makeMountPoints({
 
 /**
  * SECURITY: from descriptor to descriptor, and through no link. A box that shares a mounted directory may rename in it
- * meanwhile; with paths, root would give it whatever its link names.
+ * meanwhile; with paths, root would give it the target of its link.
  */
 function makePoint(mount: MountSpec, onHost: string, inBox: string, owner: BoxOwner): void {
   const parts = mount.target.slice(inBox.length + 1).split("/");

@@ -17,9 +17,9 @@ export interface EngineProblem {
   readonly hint: string;
 }
 
-/** What a trial box does beyond starting, for a boundary that may lack what every container has. */
+/** The checks of a trial box beyond starting, for a boundary that may lack a part that every container has. */
 export interface Trial {
-  /** Run by Node in boxd's place, with somebody listening on the link; says on stderr what is missing. */
+  /** Run by Node in boxd's place, with a listener on the link; says on stderr which part is missing. */
   readonly script: string;
   /** How to set the boundary up. */
   readonly hint: string;
@@ -39,8 +39,8 @@ const trialTimeoutMs = 20_000;
 const nobody = { uid: 65_534, gid: 65_534 };
 
 /**
- * For an engine that no socket of this host leads to. Where it really is, its address does not say: a box of it either
- * sees files that were just made here and reaches somebody who listens here, or it does not.
+ * For an engine that no socket of this host leads to. Its address does not say where it really is: a box of it either
+ * sees files that were just made here and reaches a listener here, or it does not.
  */
 const farTrial: Trial = {
   script: `
@@ -51,7 +51,7 @@ require("node:net").connect("/run/agentbox/link.sock").on("connect", () => proce
   hint: "Run AgentBox on the engine's own host, or use an engine of this one: AGENTBOX_ENGINE=unix:///var/run/docker.sock",
 };
 
-/** Why boxes cannot be made at this engine, whatever the box; undefined when they can. Pure. */
+/** The reason why no box can be made at this engine; undefined when boxes can. Pure. */
 export function engineProblem(
   facts: EngineFacts,
   { ociRuntime, trial }: BoundaryNeeds = {},
@@ -169,7 +169,7 @@ async function listenOnLink({ dirs }: RuntimeBox): Promise<AsyncDisposable> {
   const path = join(dirs.link, "link.sock");
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
-  // The box's user connects; nothing is said to it.
+  // The box's user connects; no data is sent to it.
   await chmod(path, 0o666);
   return {
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
@@ -188,7 +188,7 @@ async function trialBox(root: string, { mappedFrom }: EngineFacts, trial?: Trial
     await ensureDirectory(path, { mode: path === dirs.runtime ? 0o700 : 0o755 });
   const script = join(dirs.home, "boxd.js");
   await writeFile(script, trial?.script ?? "");
-  // Whatever the daemon's umask is, the box's user reads it.
+  // The box's user must be able to read it, under any umask of the daemon.
   await chmod(script, 0o644);
   // Stand-ins: whether Node itself can be reached is for each start to say.
   const tools = { node: trial === undefined ? "/bin/true" : process.execPath, boxd: dirs.home };

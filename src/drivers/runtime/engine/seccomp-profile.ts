@@ -109,7 +109,7 @@ const architectures: Readonly<Record<string, string>> = {
   arm64: "SCMP_ARCH_AARCH64",
 };
 
-/** Undefined for a processor whose calls nobody looked at. */
+/** Undefined for a processor whose calls have not been reviewed. */
 export function seccompProfile(architecture: string): SeccompProfile | undefined {
   const native = architectures[architecture];
   if (native === undefined) return undefined;
@@ -136,7 +136,7 @@ export function seccompProfile(architecture: string): SeccompProfile | undefined
   };
 }
 
-/** What an engine makes of a profile: refused, unless the first rule that applies lets it through. */
+/** An engine's reading of a profile: refused, unless the first rule that applies lets it through. */
 export const isAllowedByProfile = ({ syscalls }: SeccompProfile, { name, args }: Call): boolean =>
   syscalls.find(
     ({ names, args: tests = [] }) =>

@@ -1,4 +1,4 @@
-/** What a box uses, from the engine's own counters. */
+/** The usage of a box, from the engine's own counters. */
 import type Docker from "dockerode";
 import type { RuntimeUsage } from "../../../ports/runtime.ts";
 
@@ -15,7 +15,7 @@ export async function usageFromStats(container: Docker.Container): Promise<Runti
   return readUsage(stats);
 }
 
-/** Without what the kernel keeps of files only because nobody needs the memory. */
+/** Without the file pages that the kernel keeps only because the memory is not needed. */
 function readUsage(stats: Stats): RuntimeUsage {
   const memory = stats.memory_stats;
   const cache = memory?.stats?.["total_inactive_file"] ?? memory?.stats?.["inactive_file"] ?? 0;

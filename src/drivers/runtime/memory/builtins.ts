@@ -1,4 +1,4 @@
-/** The few commands a simulated box knows. Nothing is run on the host. */
+/** The few commands a simulated box knows. No program is run on the host. */
 export interface BuiltinExit {
   readonly code: number | null;
   readonly signal: string | null;

@@ -31,7 +31,7 @@ export function dial(path: string, hello: Hello, handler: LinkHandler): LinkConn
   const socket: Socket = connect(path);
   const reader = new FrameReader();
   socket.unref();
-  // At once, because whatever is written before the connection stands must come after it.
+  // At once, because data that is written before the connection stands must come after it.
   socket.write(encodeJson(hello));
   socket.on("data", (chunk) => {
     try {

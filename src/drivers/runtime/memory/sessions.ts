@@ -1,4 +1,4 @@
-/** The sessions of a simulated box: built-in commands whose output is kept for whoever follows or attaches. */
+/** The sessions of a simulated box: built-in commands whose output is kept for followers and viewers. */
 import { AgentBoxError } from "../../../base/errors.ts";
 import type { MainSession } from "../../../contract/box.ts";
 import type { SessionStatus } from "../../../contract/link/messages.ts";
@@ -69,7 +69,7 @@ export class SimulatedSessions {
     this.#get(id).builtin.kill(signal);
   }
 
-  /** Everything from `offset` on, then whatever comes; resolves when the session has ended. */
+  /** Everything from `offset` on, then new output; resolves when the session has ended. */
   async watch(id: string, offset: number, viewer: (chunk: Uint8Array) => void): Promise<SessionStatus> {
     const session = this.#get(id);
     const past = Buffer.concat(session.output).subarray(offset);

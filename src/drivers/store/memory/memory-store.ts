@@ -58,7 +58,7 @@ class SecretGrants {
   }
 }
 
-/** What is kept about reviews, as texts: what cannot be stored fails here as it would on a disk. */
+/** The records about reviews, as texts: a value that cannot be stored fails here as it would on a disk. */
 interface Kept {
   readonly kind: ReviewKind;
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Gives the events of a log from before there was a chain their digests. What it held until then it cannot prove. */
+/** Gives the events of a log from before there was a chain their digests. It cannot prove the events until then. */
 import { eventDigest } from "../event-chain.ts";
 import type { Sqlite } from "./database.ts";
 import { type EventRow, toEvent } from "./event-table.ts";

@@ -34,8 +34,8 @@ function prepare(db: Sqlite, path: string): void {
   const version = readPragma(db, "user_version");
   checkOrigin(db, path, version);
   db.exec("PRAGMA journal_mode = WAL");
-  // FULL syncs the log at every commit: what was acknowledged survives a power cut, not only kill -9. NORMAL would
-  // be 0.25 ms faster per commit, and a box whose record is lost is an orphan that nobody stops.
+  // FULL syncs the log at every commit: an acknowledged record survives a power cut, not only kill -9. NORMAL would be
+  // 0.25 ms faster per commit, and a box whose record is lost is an orphan that is never stopped.
   db.exec("PRAGMA synchronous = FULL");
   db.exec("PRAGMA foreign_keys = ON");
   if (version < migrations.length) migrate(db);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Ten events, and then somebody with the file in hand: triggers do not hold them. */
+/** Ten events, and then an attacker with write access to the file: triggers do not stop them. */
 async function tampered(change: string): Promise<{ path: string; mark: ChainMark }> {
   const path = newPath();
   await using store = await sqlite.open(path);

@@ -73,7 +73,7 @@ function toChained([id, atMs, type, box, incarnation, data, digest]: [...EventRo
   try {
     return { event: toEvent([id, atMs, type, box, incarnation, data]), digest };
   } catch {
-    // We write only what can be read again: whoever wrote this was not us.
+    // We write only records that can be read again: this one was not written by us.
     return { event: toEvent([id, atMs, type, box, incarnation, "{}"]), digest: "" };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to models, one row each; nothing is ever deleted. What is asked often (a box, one of its runs, a tree, a
- * project, a day) is found by an index, so a sum costs what it adds up and not what the table holds.
+ * Requests to models, one row each; nothing is ever deleted. Frequent queries (a box, one of its runs, a tree, a
+ * project, a day) use an index, so the cost of a sum depends on its rows and not on the table's.
  */
 import {
   type ModelRecord,

@@ -95,12 +95,12 @@ async function applySettings(
   };
   for (const setting of version.settings(resources)) {
     const parent = base[setting.controller];
-    // Absent controllers were reported by `can`; whoever asked for them by name has been refused already.
+    // Absent controllers were reported by `can`; boxes that asked for them by name have been refused already.
     if (parent !== undefined) await write(parent, setting);
   }
 }
 
-/** A trial group shows which limits really can be set, whatever the kernel was built with. */
+/** A trial group shows which limits really can be set, on any kernel build. */
 async function enforcements(location: GroupLocation): Promise<Enforcements> {
   const { version, base } = location;
   const trial = `.probe-${process.pid}`;
@@ -125,8 +125,8 @@ async function removeGroup(group: string): Promise<void> {
     } catch (error) {
       if (systemCode(error) === "ENOENT") return;
       if (systemCode(error) !== "EBUSY" || attempt >= 100) throw error;
-      // A process that has ended leaves its group a moment later. One that has not is ended here: nothing is in this
-      // group that a start of this box did not put there.
+      // A process that has ended leaves its group a moment later. One that has not is ended here: every process in this
+      // group was put there by a start of this box.
       await endMembers(group);
       await delay(10);
     }
@@ -182,7 +182,7 @@ async function readUsage({ version, base }: GroupLocation, box: string): Promise
       readFile(join(memory, "memory.stat"), "utf8"),
       readFile(join(memory, "cgroup.procs"), "utf8"),
     ]);
-    // File pages nobody has used lately go as soon as somebody needs the memory; people do not count them.
+    // File pages that were not used lately are freed as soon as memory is needed; people do not count them.
     const inactive = Number(new RegExp(`^${version.memory.inactiveKey} (\\d+)$`, "m").exec(stat)?.[1] ?? 0);
     return {
       cpuMs: Math.round(version.cpu.toMs(cpu)),

@@ -1,10 +1,10 @@
-/** What holds a box to its share of the host. Each kind says what it can enforce, and why not where it cannot. */
+/** The limits of a box's share of the host. Each kind says which it can enforce, and why not the others. */
 import type { ResourceSpec } from "../../../../contract/box.ts";
 import type { RuntimeUsage } from "../../../../ports/runtime.ts";
 
 export interface Enforcement {
   readonly isEnforced: boolean;
-  /** What enforces it, or why nothing does. */
+  /** The mechanism that enforces it, or the reason for none. */
   readonly by: string;
 }
 
