@@ -1,5 +1,5 @@
 // Bundles the dashboard into <staging>/web: one page, scripts and one style sheet with their content's hash in their
-// names, each with a gzip copy beside it, so that the daemon compresses nothing while somebody waits.
+// names, each with a gzip copy beside it, so that the daemon need not compress while a page loads.
 import { cp, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";

@@ -17,7 +17,7 @@ const sizes = {
   phone: { width: 390, height: 844 },
 };
 
-/** What is shown: a name, its address, and what to wait for. */
+/** The pictures: a name, its address, and the event to wait for. */
 const shots = ({ done, busy, shell }) => [
   { name: "fleet", path: "/" },
   { name: "box", path: `/box/${busy}` },
@@ -29,7 +29,7 @@ const shots = ({ done, busy, shell }) => [
   { name: "network", path: "/box/shop-api-stock/network" },
 ];
 
-/** The scene's projects lie in a directory that is made for it; in the picture that is somebody's home. */
+/** The scene's projects lie in a directory that is made for it; the picture shows it as a person's home. */
 function showHome(above) {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node; node = texts.nextNode())

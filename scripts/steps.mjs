@@ -1,5 +1,5 @@
-// What every script shares: the root of the repository, running a program, and saying what takes long.
-// Only node: built-ins, because this runs before anything is installed.
+// Shared by all scripts: the root of the repository, running a program, and reporting long steps. Only node: built-ins,
+// because this runs before anything is installed.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

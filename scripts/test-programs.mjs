@@ -1,4 +1,4 @@
-// What the tests use as programs, with Debian's package for each, by the projects of vitest.config.ts that need them.
+// The programs that tests use, with Debian's package for each, by the projects of vitest.config.ts that need them.
 
 /** Every project. */
 const always = { git: "git", unshare: "util-linux", openssl: "openssl", "ssh-keygen": "openssh-client" };

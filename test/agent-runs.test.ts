@@ -17,7 +17,7 @@ import { createOn, openTestCore, openTestHost, type TestHost } from "./support/c
 let host: TestHost;
 let core: Core & AsyncDisposable;
 let launches: LaunchRequest[];
-/** What the agent runs: a command of the simulated box. */
+/** The agent's command: one of the simulated box. */
 let command: readonly [string, ...string[]];
 
 /** An agent whose output lines are events already. */
@@ -83,7 +83,7 @@ const whenEnded = (name: string) =>
 const events = async (type: string) =>
   (await host.store.listEvents({ limit: 1_000 })).filter((event) => event.type === type);
 
-/** What the model gateway would tell about one request. */
+/** The model gateway's report of one request. */
 async function askModel(box: string, outcome: ModelOutcome = answered): Promise<void> {
   const { name, incarnation } = await core.getBox(box);
   const request = {

@@ -1,4 +1,4 @@
-/** What leaves as a compose file or a docker line is as closed as what the engine is asked for. */
+/** A box that leaves as a compose file or a docker line is as closed as the one that the engine is asked for. */
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** What the dashboard makes of patches that git itself writes. */
+/** The dashboard's reading of patches that git itself writes. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Validate, create and run are one plan: whatever the manifest, the flags and what is asked for. */
+/** Validate, create and run share one plan, for any manifest, flags and command. */
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** What is wrong about agents is said at once, with a code and a hint, and nothing runs. */
+/** Mistakes about agents are reported at once, with a code and a hint, and no box starts. */
 import { appendFileSync, chmodSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

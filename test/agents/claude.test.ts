@@ -5,7 +5,7 @@ import { agentSuite, headless } from "./suite.ts";
 
 agentSuite({ agent: "claude" });
 
-// Boxes of root's daemon have users of their own; those of everybody else have one user namespace each.
+// Boxes of root's daemon have users of their own; those of another user's daemon have one user namespace each.
 onAgents(
   "claude with a daemon of an ordinary user",
   { agents: ["claude"], ...(isRoot ? { user: ordinaryUser } : {}) },

@@ -1,4 +1,4 @@
-/** What every agent must do in a box, each with its own tools and nothing but the scripted model to ask. */
+/** The duties of every agent in a box, each with its own tools and only the scripted model to ask. */
 import { expect } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import { modelHost } from "../../src/contract/model/api.ts";
@@ -25,7 +25,7 @@ export interface AgentTraits {
   readonly isSilent?: boolean;
   /** A task is one request: there is no second one for a budget to refuse, and at a terminal commands need a yes. */
   readonly isOneShot?: boolean;
-  /** What its screen shows once it can be spoken to, if it rests before that. */
+  /** The text on its screen once it can be spoken to, if it rests before that. */
   readonly prompt?: string;
 }
 
@@ -199,7 +199,7 @@ async function survive({ daemon, model, play, project }: AgentGround, { agent, p
   const { conversation } = (await boxOf(daemon, name)).run ?? {};
   expect(conversation).toEqual(expect.any(String));
 
-  // What an agent has not written down yet dies with it; it writes once it has nothing else to do.
+  // State that an agent has not written down yet dies with it; it writes when it is idle.
   await untilQuiet(daemon, name, prompt);
   expect((await daemon.cli(["restart", name])).code).toBe(0);
   await untilQuiet(daemon, name, prompt);

@@ -1,4 +1,7 @@
-/** What only bubblewrap promises: a starter killed at any moment, limits that bite, and the filter in a real kernel. */
+/**
+ * The promises that only bubblewrap makes: a starter killed at any moment, limits that bite, and the filter in a real
+ * kernel.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, openSync, closeSync } from "node:fs";

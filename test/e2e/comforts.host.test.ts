@@ -1,4 +1,4 @@
-/** What people type without having read the help: it works, or leads to what does. */
+/** Commands that people type without having read the help: they work, or lead to the right one. */
 import { expect, it } from "vitest";
 import { onAgents } from "../support/agents.ts";
 

@@ -23,7 +23,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** What the daemon has answered for: it must be true after every crash. */
+/** The daemon's answers so far, which must be true after every crash. */
 class Promises {
   readonly exists = new Set<string>();
   readonly removed = new Set<string>();

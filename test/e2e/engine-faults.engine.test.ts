@@ -1,4 +1,4 @@
-/** What goes wrong at a container engine: said with a code and a way out, and nothing half-made is left. */
+/** Failures of a container engine: reported with a code and a way out, and nothing half-made is left. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";

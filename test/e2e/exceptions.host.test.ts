@@ -1,4 +1,4 @@
-/** What a manifest asks for beyond the baseline: agreed to, there, shown, and refused where it cannot be. */
+/** A manifest's exceptions from the baseline: agreed to, there, shown, and refused where they cannot be had. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

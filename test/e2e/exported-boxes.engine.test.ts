@@ -1,6 +1,6 @@
 /**
- * What `agentbox run-locally` prints and `agentbox compose` writes, run by the programs of other people: the container is
- * as closed as the box was, and works on the directory in which it is started.
+ * The output of `agentbox run-locally` and `agentbox compose`, run by the programs of other people: the container is as
+ * closed as the box was, and works on the directory in which it is started.
  */
 import { spawn } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What the list says of a real box besides its record: its branch and its changes, and what it uses of the host. */
+/** The list's facts about a real box besides its record: its branch and its changes, and its usage of the host. */
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import { withDaemon } from "../support/daemon.ts";

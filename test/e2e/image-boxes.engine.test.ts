@@ -1,4 +1,7 @@
-/** Boxes that are made from an image, on every engine: what the manifest enables is inside, and nothing is mounted over it. */
+/**
+ * Boxes that are made from an image, on every engine: the features of the manifest are inside, and nothing is mounted
+ * over them.
+ */
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { openRegistry } from "../../src/services/tool-store/registry.fixture.ts";
 import { giveFixture } from "../support/agents.ts";

@@ -1,4 +1,4 @@
-/** A request that waits for a person: what is asked, what a yes allows and for how long, and a no when nobody answers. */
+/** A request that waits for a person: the question, the effect and duration of a yes, and a no when no answer comes. */
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

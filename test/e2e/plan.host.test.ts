@@ -1,4 +1,7 @@
-/** What can be known before a box is made refuses it before it is made: nothing is fetched, and nothing is left. */
+/**
+ * Everything that can be known before a box is made refuses it before it is made: nothing is fetched, and nothing is
+ * left.
+ */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

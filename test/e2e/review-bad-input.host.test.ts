@@ -1,4 +1,4 @@
-/** Names, paths and bundles that nobody means well with: a coded error or a safe result, in bounded time. */
+/** Hostile names, paths and bundles: a coded error or a safe result, in bounded time. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

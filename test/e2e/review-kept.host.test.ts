@@ -1,4 +1,7 @@
-/** A `GET` of a review shows what was kept: it takes no checkpoint and boots no box. What does is a `POST` that says so. */
+/**
+ * A `GET` of a review shows the kept one: it takes no checkpoint and boots no box. A `POST` with a name that says so
+ * does.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { makeProject, worked } from "../support/review.ts";

@@ -1,4 +1,4 @@
-/** What somebody is told about a workspace when a box is made. */
+/** The messages about a workspace when a box is made. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { makeProject } from "../support/review.ts";

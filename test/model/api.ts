@@ -1,4 +1,4 @@
-// What each vendor's API has to say for itself; one file implements it per API.
+// The duties of each vendor's API; one file implements them per API.
 import type { ApiName, Conversation } from "./conversation.ts";
 import type { JsonObject } from "./json.ts";
 import type { Answer, Fault } from "./step.ts";

@@ -1,5 +1,5 @@
-// What a request says, whichever API it came in: the messages so far, the tools the client declared, and where
-// in its work the client is. Everything is derived from the request, so resumed and parallel work needs no memory.
+// The content of a request in any of the APIs: the messages so far, the tools the client declared, and where in its
+// work the client is. Everything is derived from the request, so resumed and parallel work needs no memory.
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
 import type { JsonObject } from "./json.ts";
 

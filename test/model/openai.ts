@@ -1,4 +1,4 @@
-// What the two APIs of OpenAI have in common.
+// The common part of the two APIs of OpenAI.
 import type { ErrorFault } from "./api.ts";
 import { type JsonObject, asObject, asObjects, asText } from "./json.ts";
 

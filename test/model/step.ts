@@ -9,7 +9,7 @@ export type ToolCall =
   | { readonly tool: string; readonly arguments: JsonObject }
   | { readonly tool: string; readonly input: string };
 
-/** What goes wrong instead of, or in the middle of, the answer. */
+/** Failures instead of, or in the middle of, the answer. */
 export type Fault =
   | {
       readonly kind: "error";

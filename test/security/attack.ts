@@ -1,4 +1,6 @@
-/** What the threat tests share: a daemon for each kind of user, a box that is there already, and code that runs in it. */
+/**
+ * Shared by the threat tests: a daemon for each kind of user, a box that is there already, and code that runs in it.
+ */
 import { chmodSync, lchownSync, mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

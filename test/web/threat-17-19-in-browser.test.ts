@@ -128,7 +128,7 @@ describeUnless(noBrowser)("a page of somebody else on the same host", () => {
     expect(tried.tries).toBeGreaterThan(2 * routes.length - 10);
     expect(tried.read).toEqual([]);
     expect(tried.opened).toEqual([]);
-    // What it was given is half a session, and half a session is nothing.
+    // Half a session does not count.
     const [cookie = ""] = cookies.filter((text) => text.includes("agentbox-session="));
     expect(cookie).not.toBe("");
     const half = await ask({ port: Number(new URL(view.origin).port), path: "/v1/me", headers: { cookie } });

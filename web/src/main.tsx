@@ -35,7 +35,7 @@ function Dashboard() {
   return <RouterProvider router={router} />;
 }
 
-/** Only somebody who is signed in sees more than this. */
+/** Without a session, this is all a visitor sees. */
 function Start({ isLinkRefused }: { isLinkRefused: boolean }) {
   const { data, error } = useQuery(meQuery);
   if (data) return <Dashboard />;

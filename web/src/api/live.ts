@@ -1,6 +1,6 @@
 /**
- * One stream of events for the whole page. It resumes from the last event it has seen, so nothing is missed after a
- * loss; what an event makes stale is asked for again, at most a few times a second however many events there are.
+ * One stream of events for the whole page. It resumes from the last event it has seen, so none is missed after a loss;
+ * data that an event makes stale is asked for again, at most a few times a second however many events there are.
  */
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import type { BoxEvent } from "../../../src/contract/events.ts";
@@ -58,7 +58,7 @@ function refresh(): void {
   for (const queryKey of keys) {
     const [, box] = queryKey;
     if (box !== undefined && leaving.has(box)) continue;
-    // What is on its way may be older than the event, and breaking it off each time would never bring an answer.
+    // An answer on its way may be older than the event, and breaking it off each time would never bring one.
     if (queries.isFetching({ queryKey }) > 0) stale.add(JSON.stringify(queryKey));
     else void queries.invalidateQueries({ queryKey });
   }
@@ -127,7 +127,7 @@ async function follow(signal: AbortSignal, first: number): Promise<void> {
       // Shows that the daemon is there, before the page says so.
       if (isBack) await client.listEvents({ limit: 1, order: "newest" });
       const events = client.followEvents({ after }, signal);
-      // What is on the screen may be older than the gap.
+      // The data on the screen may be older than the gap.
       if (isBack) void queries.invalidateQueries();
       isBack = true;
       setConnection("live");

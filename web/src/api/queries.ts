@@ -1,4 +1,4 @@
-/** What pages ask for, by key. live.ts says which events make which keys stale. */
+/** The queries of the pages, by key. live.ts says which events make which keys stale. */
 import { QueryClient, queryOptions } from "@tanstack/react-query";
 import { isAgentBoxError } from "../../../src/base/errors.ts";
 import { client } from "./client.ts";

@@ -14,7 +14,7 @@ export const keyHeaders = (): Record<string, string> => {
   return key === undefined ? {} : { [keyHeader]: key };
 };
 
-/** What a WebSocket can carry in the place of a header. */
+/** A credential in the form that a WebSocket can carry, which has no headers of its own. */
 export const keyProtocols = (): string[] => ["agentbox", `key.${getKey() ?? ""}`];
 
 /** The code of a one-time link, taken out of the address so that it stays in no history. */

@@ -94,12 +94,12 @@ function wrap(socket: WebSocket): Stream {
         listener(bytes.subarray(1), bytes[0]!);
       });
     },
-    // A browser's socket tells nobody when it has sent; what a person types is small.
+    // A browser's socket does not report when it has sent; typed text is small.
     onDrain: () => undefined,
     onClose(listener) {
       socket.addEventListener("close", () => listener(), { once: true });
     },
-    // A browser reads on whatever happens; the daemon is asked to hold the box's output back instead.
+    // A browser always reads on; the daemon is asked to hold the box's output back instead.
     pause: () => control("pause"),
     resume: () => control("resume"),
     close: () => socket.close(),

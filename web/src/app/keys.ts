@@ -11,7 +11,7 @@ const takesText = (target: EventTarget | null): boolean =>
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 /**
- * Keys of a page, by what they type (`j`, `/`, `Enter`, `ArrowDown`). Not while somebody writes, in a terminal or in a
+ * Keys of a page, by the character (`j`, `/`, `Enter`, `ArrowDown`). Not while the user writes, in a terminal or in a
  * dialog, and not together with Ctrl, Alt or Meta, which belong to the browser.
  */
 export function useKeys(keys: KeyMap, isActive = true): void {

@@ -14,7 +14,7 @@ function fit(label: string, letters: string): number | undefined {
   return 3 + gaps;
 }
 
-/** What fits, the best first; of equals, the shorter and then the one that came first. */
+/** The matches, the best first; of equals, the shorter and then the one that came first. */
 export function rank<T>(items: readonly T[], text: string, labelOf: (item: T) => string): readonly T[] {
   const letters = text.trim().toLowerCase();
   if (letters === "") return items;

@@ -25,7 +25,10 @@ const root = createRootRoute({
 const page = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => root, path, component });
 
-/** What a deep link may fill in. SECURITY: it only fills the form; nothing is made before somebody presses a button. */
+/**
+ * The fields that a deep link may fill in. SECURITY: it only fills the form; the box is made when the user presses a
+ * button.
+ */
 const text = (value: unknown) => (typeof value === "string" ? value.slice(0, 4_096) : undefined);
 
 const newBox = createRoute({

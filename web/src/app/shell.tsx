@@ -22,8 +22,8 @@ const isOnItsWay = (): boolean =>
   queries.isFetching({ predicate: ({ state }) => state.data === undefined }) > 0;
 
 /**
- * Whether the first page is all there. Until then it is laid out and not shown, so that nothing moves under somebody's
- * finger while its answers come in one by one; what takes long is shown without waiting any more.
+ * Whether the first page is all there. Until then it is laid out and not shown, so that nothing moves under the user's
+ * finger while its answers come in one by one; slow parts are shown without waiting any more.
  */
 function useArrival(): boolean {
   const [isArrived, setArrived] = useState(false);
@@ -65,7 +65,7 @@ function PlaceLink({ place, needs, onGo }: { place: Place; needs: number; onGo: 
 function Navigation({ onGo }: { onGo: () => void }) {
   const { length: needs } = useNeeds().needs;
   const me = useMe();
-  // The vault is the host's, whatever scopes a member has.
+  // The vault is the host's; no scope of a member includes it.
   const maySecrets = useMay("secrets") && me?.isAdmin === true;
   const allowed: Partial<Record<Scope, boolean>> = {
     work: useMay("work") && me?.kind !== "guest",

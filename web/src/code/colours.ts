@@ -1,6 +1,6 @@
 /**
- * Text → tokens with a colour. SECURITY: highlight.js would give HTML; its emitter is replaced by one that collects
- * plain pieces of text, which become elements one by one. What is in a file never becomes markup.
+ * From text to tokens with a colour. SECURITY: highlight.js would give HTML; its emitter is replaced by one that
+ * collects plain pieces of text, which become elements one by one. The content of a file never becomes markup.
  */
 import type { HLJSApi } from "highlight.js";
 import { type Language, grammars } from "./languages.ts";

@@ -1,4 +1,4 @@
-/** What an answer allows and for how long, in words that cannot be taken for more. Pure. */
+/** The scope and the duration of an answer, in words that cannot be taken for more. Pure. */
 import { formatDuration } from "../../../src/base/duration.ts";
 import type { Approval, ApprovalAnswer } from "../../../src/contract/network/egress.ts";
 
@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** How long a yes that lasts may last; a day unless somebody chooses. */
+/** The durations of a lasting yes; a day by default. */
 export const durations = [
   { ms: 15 * minuteMs, label: "15 minutes" },
   { ms: hourMs, label: "1 hour" },
@@ -47,7 +47,7 @@ export function answerOf(
   return { answer: "allow", scope: choice, digest, ...(choice === "once" ? {} : { ttlMs }) };
 }
 
-/** What became of a question that is no longer there. */
+/** The outcome of a question that is no longer there. */
 export const closedText = (outcome: string): string =>
   ({
     allow: "Allowed.",

@@ -20,7 +20,7 @@ export type BoxWord =
   | "stopped"
   | "failed";
 
-/** What a person calls the state of a box: the agent's own while the box runs, the box's otherwise. */
+/** The state of a box in people's words: the agent's own while the box runs, the box's otherwise. */
 export function boxWord({
   phase,
   agentState,

@@ -32,9 +32,9 @@ export function Dialog({ title, isOpen, onClose, children, footer }: DialogProps
 }
 
 interface ConfirmProps extends Omit<ButtonProps, "onClick"> {
-  /** What is asked, as one question. */
+  /** The title, as one question. */
   question: string;
-  /** What the button that does it says. */
+  /** The label of the button that does it. */
   confirm: string;
   details?: ReactNode;
   onConfirm: () => unknown;

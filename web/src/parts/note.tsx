@@ -11,7 +11,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** What went wrong, the way out, and the code to look up. */
+/** The failure, the way out, and the code to look up. */
 export function ErrorNote({ error }: { error: unknown }) {
   const { message, hint, code } = toAgentBoxError(error);
   return (

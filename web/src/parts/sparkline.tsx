@@ -5,7 +5,7 @@ const height = 24;
 
 interface SparklineProps {
   values: readonly number[];
-  /** What a screen reader says in its place. */
+  /** The text for a screen reader. */
   label: string;
   /** The value at the top; the greatest one unless given. */
   max?: number | undefined;

@@ -3,7 +3,7 @@ import { toAgentBoxError } from "../../../src/base/errors.ts";
 import { useToast } from "./toast.tsx";
 
 interface ActionOptions<T, A> {
-  /** What to say when it is done. */
+  /** The message when it is done. */
   readonly done?: string | ((result: T, argument: A) => string) | undefined;
   readonly invalidates?: readonly QueryKey[] | undefined;
   readonly onDone?: ((result: T, argument: A) => void) | undefined;

@@ -1,4 +1,6 @@
-/** What of a file is shown, and as what. SECURITY: decided by its bytes and never by what the box calls it. */
+/**
+ * The part of a file that is shown, and its kind. SECURITY: decided by its bytes and never by the box's name for it.
+ */
 export type FileContent =
   | { readonly kind: "text"; readonly lines: readonly string[] }
   | { readonly kind: "image"; readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> }

@@ -13,7 +13,7 @@ const everyMs = 5_000;
 /** Only a browser on the machine itself finds names below localhost here. */
 const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
 
-/** What listens in the box, and the way to see it. */
+/** The listeners in the box, and the way to see them. */
 export function Ports({ box }: { box: string }) {
   const isWorker = useMayOn(box, "work");
   const mayOpen = useMay("work") && isWorker;

@@ -5,13 +5,13 @@ import { Visible } from "../parts/visible.tsx";
 import { plainLog, tailOf } from "./log-text.ts";
 
 const shownLines = 1_000;
-/** Output comes in bursts; the page is drawn a few times a second whatever comes. */
+/** Output comes in bursts; the page is drawn only a few times a second. */
 const drawMs = 150;
 
 type State = "live" | "ended" | "failed";
 const words: Record<State, string> = { live: "live", ended: "ended", failed: "broken off" };
 
-/** What a service prints, as it prints it. */
+/** The output of a service, as it comes. */
 export function ServiceLog({ box, service }: { box: string; service: string }) {
   const [text, setText] = useState("");
   const [state, setState] = useState<State>("live");

@@ -14,7 +14,7 @@ const maxUploadBytes = 1_500_000;
 interface UploadProps {
   box: string;
   dir: string;
-  /** What is there already, by name. */
+  /** The existing entries, by name. */
   names: ReadonlySet<string>;
 }
 

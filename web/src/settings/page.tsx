@@ -1,4 +1,4 @@
-/** What a person chooses for this browser, who is signed in, and what the daemon says about itself. */
+/** The choices for this browser, the signed-in user, and the daemon's facts about itself. */
 import { useMe } from "../api/me.ts";
 import { type ThemeChoice, chooseTheme, useThemeChoice } from "../app/theme.ts";
 import { NoticeSettings } from "../notices/notice-settings.tsx";

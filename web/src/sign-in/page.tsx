@@ -1,4 +1,4 @@
-/** What somebody sees who is not signed in, and what the provider's answer comes back to. */
+/** The page for visitors without a session, which is also the target of the provider's answer. */
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";

@@ -2,7 +2,7 @@
 import { AgentBoxError } from "../../../src/base/errors.ts";
 import { keepKey } from "../api/session.ts";
 
-/** SECURITY: of this tab alone, so that an answer that somebody sends to another tab or browser finishes nothing there. */
+/** SECURITY: of this tab alone, so that an answer sent to another tab or browser finishes no sign-in there. */
 const place = "agentbox-sign-in";
 
 interface Begun {
@@ -24,7 +24,7 @@ async function post<T>(path: string, body: object): Promise<T> {
   throw AgentBoxError.fromBody(content.error ?? { code: "internal.unexpected", message: "No answer." });
 }
 
-/** What the provider is called, if there is one. */
+/** The provider's name, if there is one. */
 export const askWays = (): Promise<{ readonly provider?: string }> => post("/auth/ways", {});
 
 export async function beginSignIn(): Promise<void> {

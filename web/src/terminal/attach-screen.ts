@@ -14,7 +14,7 @@ export interface AttachOptions {
   readonly onDropped: (keys: number) => void;
 }
 
-/** Ends whatever sequence the last connection was cut in. */
+/** Ends any escape sequence that the last connection was cut in. */
 const cancel = new Uint8Array([0x18]);
 
 /** Joins a screen and a session, until it is closed. */
@@ -28,7 +28,7 @@ export function attachScreen(screen: TerminalScreen, options: AttachOptions): Se
     pause: () => current?.pause(),
     resume: () => current?.resume(),
   });
-  /** What was shown stays until there is something newer. */
+  /** The old screen stays until there is a newer one. */
   const startAfresh = () => {
     if (!isOld) return;
     isOld = false;

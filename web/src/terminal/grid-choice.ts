@@ -17,7 +17,7 @@ export function readChoice(kept: string | null = localStorage.getItem(place)): r
 export const keepChoice = (names: readonly string[]): void =>
   localStorage.setItem(place, JSON.stringify(names));
 
-/** What is chosen, in the order it was chosen, as far as it runs; without a choice, the first few. */
+/** The chosen terminals, in the order of choice, as far as they run; without a choice, the first few. */
 export function shownBoxes(
   running: readonly string[],
   choice: readonly string[] | undefined,

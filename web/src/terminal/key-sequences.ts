@@ -1,4 +1,4 @@
-/** What the keys of the bar send; a phone's keyboard has none of them. */
+/** The sequences of the bar's keys; a phone's keyboard has none of them. */
 export const barKeys = ["Esc", "Tab", "Ctrl", "↑", "↓", "←", "→", "|", "~", "/", "-"] as const;
 export type BarKey = (typeof barKeys)[number];
 

@@ -6,7 +6,7 @@ import { TerminalScreen } from "./screen.ts";
 
 const lines = 500;
 
-/** The end of what a session wrote, for a box that runs no more. It is drawn by a terminal that nobody can type in. */
+/** The end of a session's output, for a box that runs no more. It is drawn by a terminal without input. */
 export function LastOutput({ box, source }: { box: string; source: string }) {
   const host = useRef<HTMLDivElement>(null);
   const [error, setError] = useState<unknown>();

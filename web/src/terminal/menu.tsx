@@ -17,7 +17,7 @@ interface MenuProps {
 const width = 180;
 const height = 130;
 
-/** What a right click offers. */
+/** The menu of a right click. */
 export function TerminalMenu({ place, terminal, isReadOnly, onClose }: MenuProps) {
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => {

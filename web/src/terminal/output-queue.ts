@@ -10,15 +10,15 @@ export interface OutputSink {
 
 /** Large enough that drawing in between costs little, small enough that a key is not kept waiting. */
 const maxWriteBytes = 256 * 1024;
-/** A write of this size is part of a flood: nobody reads it line by line, and each drawing takes as long as much text. */
+/** A write of this size is part of a flood: it is too much to read, and each drawing takes as long as much text. */
 const floodBytes = 16 * 1024;
 const floodPauseMs = 50;
 const highWaterBytes = 2 << 20;
 const lowWaterBytes = 512 * 1024;
 
 /**
- * Hands a terminal one write at a time. What arrives meanwhile is joined, so a flood costs few large writes and few
- * drawings, and an echo costs one small one, at once.
+ * Hands a terminal one write at a time. Output that arrives meanwhile is joined, so a flood costs few large writes and
+ * few drawings, and an echo costs one small one, at once.
  */
 export class OutputQueue {
   readonly #sink: OutputSink;

@@ -1,6 +1,6 @@
 export interface Paste {
   readonly text: string;
-  /** What makes it dangerous to hand over unseen; undefined when nothing does. */
+  /** The reason why it is dangerous to hand over unseen; undefined without one. */
   readonly warning: "lines" | "controls" | undefined;
 }
 
@@ -21,9 +21,10 @@ function withoutBrackets(text: string): string {
 }
 
 /**
- * SECURITY: what lies in the clipboard was often put there by a web page. A line end runs a command in a shell before
- * anybody has read it, and an end-of-paste mark makes a program take the rest for typed keys. A program that asked for
- * brackets is told what is pasted, so it gets the text without controls; any other gets it after a person has seen it.
+ * SECURITY: the content of the clipboard often comes from a web page. A line end runs a command in a shell before the
+ * user has read it, and an end-of-paste mark makes a program take the rest for typed keys. A program that asked for
+ * brackets knows that it is a paste, so it gets the text without controls; any other gets it after the user has seen
+ * it.
  */
 export function preparePaste(text: string, isBracketed: boolean): Paste {
   const unmarked = withoutBrackets(text);

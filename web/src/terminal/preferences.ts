@@ -1,4 +1,4 @@
-/** What a person chose for all terminals of this browser. */
+/** The user's choices for all terminals of this browser. */
 const place = "agentbox-terminal-text";
 const sizes = { least: 8, usual: 13, most: 28 } as const;
 

@@ -18,9 +18,9 @@ interface Input {
 }
 
 /**
- * SECURITY: what a box prints can make a terminal type: reports of its state, its size or its colours, as if a person
- * had. With several viewers each would, and a program's question, or a file that holds one, would become input. Here
- * only what a person does is input. Without the part of xterm that knows the difference, nothing is.
+ * SECURITY: a box's output can make a terminal type: reports of its state, its size or its colours, as if the user had.
+ * With several viewers each would, and a program's question, or a file that holds one, would become input. Here only
+ * the user's own actions are input. Without the part of xterm that knows the difference, there is no input.
  */
 function onPersonInput(terminal: Terminal, input: Input): void {
   const { coreService } = (terminal as unknown as { readonly _core: Internals })._core;
@@ -146,7 +146,7 @@ export class TerminalScreen {
     return { cols: this.terminal.cols, rows: this.terminal.rows };
   }
 
-  /** Takes the session's size. What is larger than the place is drawn smaller, so that all of it is seen. */
+  /** Takes the session's size. A screen larger than the element is drawn smaller, so that all of it is seen. */
   resize(size: Size): void {
     this.terminal.resize(size.cols, size.rows);
     this.layout();
@@ -166,7 +166,7 @@ export class TerminalScreen {
     this.layout();
   }
 
-  /** Selects the next place of a text above, or below; false when there is none. */
+  /** Selects the next match of a text above, or below; false without one. */
   find(wanted: string, isUpwards: boolean): boolean {
     const { buffer } = this.terminal;
     const { active } = buffer;

@@ -24,7 +24,7 @@ export interface ConnectionEvents {
   began(stream: Stream): void;
   sized(size: Size): void;
   data(chunk: Uint8Array): void;
-  /** Keys that were typed while nobody could take them, so far. */
+  /** Keys that were typed while they could not be sent, so far. */
   dropped(keys: number): void;
 }
 

@@ -8,7 +8,7 @@ export const sessionsQuery = (box: string) =>
     queryFn: async () => (await client.listSessions(box)).sessions,
   });
 
-/** What to show first: the agent's own session, or else what was started last. */
+/** The session to show first: the agent's own, or else the one that was started last. */
 export function firstSession(sessions: readonly SessionStatus[]): string | undefined {
   const main = sessions.find(({ id }) => id === "main");
   return (main ?? sessions.toSorted((a, b) => b.startedAtMs - a.startedAtMs)[0])?.id;

@@ -1,7 +1,7 @@
 /**
  * The document as xterm is given it. The page's Content-Security-Policy takes style elements with its nonce only, and
- * no style attributes from text; xterm writes both. What it draws through this document is taken, so the policy can
- * stay as strict for everything else.
+ * no style attributes from text; xterm writes both. Styles that it writes through this document are taken, so the
+ * policy can stay as strict for everything else.
  */
 import type { Terminal } from "@xterm/xterm";
 

@@ -57,7 +57,7 @@ function FindBar({ find, onClose }: FindBarProps) {
 interface TerminalViewProps {
   box: string;
   session: string;
-  /** Sees everything and types nothing. The daemon holds guests to it whatever the page says. */
+  /** Sees everything and types nothing. The daemon holds guests to that independently of the page. */
   readOnly?: boolean;
   /** A small picture of a terminal among others: no tools, and the session keeps its size. */
   isCompact?: boolean;

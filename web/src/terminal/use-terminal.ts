@@ -80,7 +80,7 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
   useEffect(() => {
     const place = host.current;
     if (!place) return undefined;
-    // Whoever works in it decides its size; for others it is scaled.
+    // The user who works in it decides its size; for others it is scaled.
     const takeOwnSize = () => {
       const [wanted, now] = [own.current, screen.current?.size];
       if (isCompact || !wanted || !now) return;

@@ -1,7 +1,7 @@
 /**
- * Values on their way into the vault. SECURITY: a value is in no state of the page: it is typed into a field that
- * nobody else reads, read once, sent, and the field is emptied. What could keep it (a cache of requests, the storage,
- * the address) never sees it.
+ * Values on their way into the vault. SECURITY: a value is in no state of the page: it is typed into a field that no
+ * other code reads, read once, sent, and the field is emptied. Anything that could keep it (a cache of requests, the
+ * storage, the address) never sees it.
  */
 export type ValueField = HTMLInputElement | HTMLTextAreaElement;
 
@@ -14,7 +14,7 @@ function toBase64(bytes: Uint8Array): string {
   return btoa(text);
 }
 
-/** What was typed, as the API takes it. The field is empty afterwards, whatever becomes of the value. */
+/** The typed value, as the API takes it. The field is empty afterwards in any case. */
 export function takeValue(field: ValueField | null): string {
   if (field === null) return "";
   const bytes = new TextEncoder().encode(field.value);

@@ -116,7 +116,7 @@ function Grant({ name, grant }: { name: string; grant: SecretGrant }) {
       done: `Taken back, from the next request on.`,
       invalidates: [["vault"]],
       onDone: ({ holders }) => {
-        // SECURITY: a box that was given the value itself still has it, and somebody must know.
+        // SECURITY: a box that was given the value itself still has it, and the user must know.
         if (holders.length > 0)
           toast(`${holders.join(", ")} still hold the value: stop them, and rotate ${name}.`, "bad");
       },

@@ -20,6 +20,6 @@ export const receiptsQuery = (filter: { name: string; box: string }) =>
         ...(filter.box === "" ? {} : { box: filter.box }),
         limit: 200,
       }),
-    // Uses of a secret are no events; they are looked at again while somebody looks.
+    // Uses of a secret are not events; they are polled while the page is open.
     refetchInterval: 10_000,
   });

@@ -1,4 +1,4 @@
-/** What the vault says, in words for people. */
+/** The vault's states and errors, in words for people. */
 import type { EgressRecord } from "../../../src/contract/network/egress.ts";
 import { reasonText } from "../../../src/contract/network/egress-words.ts";
 import type { GrantScope } from "../../../src/contract/secret/grant.ts";
