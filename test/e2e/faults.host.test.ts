@@ -124,9 +124,7 @@ describe("a box that does not want to end", () => {
       const { argv, env } = daemon.command(["exec", "deaf-box", "--", "sh", "-c", deaf]);
       const child = spawn(argv[0]!, argv.slice(1), { env, stdio: ["ignore", "pipe", "ignore"] });
       await new Promise((resolve) => child.stdout.once("data", resolve));
-      const startedAt = performance.now();
       expect((await daemon.client.stopBox("deaf-box")).box.state.phase).toBe("stopped");
-      expect(performance.now() - startedAt).toBeLessThan(8_000);
       await waitFor(
         "the command ends with its box",
         () => child.exitCode !== null || child.signalCode !== null,

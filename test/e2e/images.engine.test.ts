@@ -65,7 +65,9 @@ describe("images", () => {
   itBuilds(
     "gives the same image twice, on a fresh cache too, and does nothing when nothing changed",
     async () => {
+      const began = performance.now();
       const first = await build(daemon, project);
+      const builtMs = performance.now() - began;
       expect(first).toMatchObject({ isNew: true, image: { agent: "shell", packages: ["hello"] } });
       const took: number[] = [];
       for (let round = 0; round < 3; round++) {
@@ -73,7 +75,7 @@ describe("images", () => {
         expect(await build(daemon, project)).toEqual({ ...first, isNew: false });
         took.push(performance.now() - beganMs);
       }
-      expect(Math.min(...took)).toBeLessThan(1_000);
+      expect(Math.min(...took) / builtMs).toBeLessThan(0.1);
 
       await using other = await open();
       const again = await build(other, makeProject(other, "another-place", manifest), "--sbom", "parts.json");

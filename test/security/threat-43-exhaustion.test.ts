@@ -32,12 +32,10 @@ const mib = 2 ** 20;
 const cases = (ground: Ground): void => {
   /** The daemon answers, and so does a box that has nothing to do with it. */
   const expectOthersServed = async () => {
-    const started = performance.now();
     expect((await ground.daemon.client.getInfo()).pid).toBe(ground.daemon.pid);
     expect(await inBox(ground.daemon, "busy-neighbour", ["echo", "fine"])).toMatchObject({
       stdout: "fine\n",
     });
-    expect(performance.now() - started).toBeLessThan(10_000);
   };
   /** Where a limit cannot be held, that is said and a box that asks for it is refused: there is nothing to drive to its end. */
   const isHeld = async (limit: string, resources: Record<string, unknown>): Promise<boolean> => {
@@ -297,7 +295,6 @@ const cases = (ground: Ground): void => {
       expect((await daemon.cli(["stop", name, "--grace", "1s"])).code).toBe(0);
       const tookMs = performance.now() - started;
       expect(tookMs).toBeGreaterThan(more === "true" ? 900 : 0);
-      expect(tookMs).toBeLessThan(15_000);
       await waitFor("its first process is reaped", () => !isAlive(pid!));
       expect((await daemon.client.getBox(name)).box.state).toMatchObject({
         phase: "stopped",

@@ -81,10 +81,9 @@ test("a command that takes too long is killed and said to be", async () => {
 });
 
 test("a grandchild that keeps the pipe open does not hold up the exit", async () => {
-  const startMs = performance.now();
   const { stdout, last } = await box.exec(["sh", "-c", "sleep 30 & echo $!"]);
   expect(last).toEqual(exit(0));
-  expect(performance.now() - startMs).toBeLessThan(5_000);
+  expect(await hasEnded(Number(stdout)), "the grandchild is still there").toBe(false);
   process.kill(Number(stdout), "SIGKILL");
 });
 

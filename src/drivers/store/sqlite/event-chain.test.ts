@@ -112,11 +112,12 @@ describe("a store from before there were secrets and a chain", () => {
   /** Steps of the releases that had none. */
   const oldSteps = 4;
 
-  it("with 100,000 events gets both in seconds, keeps every event, and is append-only again", async () => {
+  it("with 100,000 events gets both for a few times the cost of writing them, keeps every event, and is append-only again", async () => {
     const path = newPath();
     const hand = new Database(path);
     for (const step of migrations.slice(0, oldSteps)) hand.exec(step as string);
     hand.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${oldSteps}; BEGIN`);
+    const writing = performance.now();
     const insert = hand.prepare(
       "INSERT INTO events (at_ms, type, box, incarnation, data) VALUES (?, 'exec.ended', 'one', 'i', ?)",
     );
@@ -126,9 +127,11 @@ describe("a store from before there were secrets and a chain", () => {
       .prepare("INSERT INTO boxes (name, incarnation, phase, box) VALUES ('one', 'one-first', 'creating', ?)")
       .run(JSON.stringify({ ...sampleBox("one"), spec: oldSpec }));
     hand.exec("COMMIT");
-    const startMs = performance.now();
+    const wroteMs = performance.now() - writing;
+    const opening = performance.now();
     await using store = await sqlite.open(path);
-    expect(performance.now() - startMs).toBeLessThan(30_000);
+    // It reads, digests and writes each event once; looking for the one before it in the table would take hours.
+    expect((performance.now() - opening) / wroteMs).toBeLessThan(50);
     expect(await store.verifyEvents()).toEqual({
       events: count,
       head: expect.stringMatching(/^[0-9a-f]{64}$/),
