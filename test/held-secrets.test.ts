@@ -107,7 +107,7 @@ describe("a secret that the box holds itself", () => {
     expect((await printenv("a-box")).output).toBe(`${canary}\n`);
   });
 
-  it("is not handed out for the host's own errands in a stopped box", async () => {
+  it("is not handed out for the host itself in a stopped box", async () => {
     await agree();
     await make("a-box");
     await stopBox(core, "a-box", {});

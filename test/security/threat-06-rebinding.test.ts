@@ -6,10 +6,10 @@ import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import { addresses } from "../support/network.ts";
 import { boxOn, onNetwork, recordsOf } from "../support/network-ground.ts";
-import { hasReached, tryInBox, tryOnce, type Way } from "./ways-in.ts";
+import { hasReached, tryInBox, tryOnce, type ArrivalKind } from "./ways-in.ts";
 
 const box = "rebinding";
-const wayIn: readonly Way[] = ["plain", "connect", "absolute"];
+const wayIn: readonly ArrivalKind[] = ["plain", "connect", "absolute"];
 
 const forbidden = [
   addresses.metadata,

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import { ports } from "../support/network.ts";
 import { boxOn, onNetwork, recordsOf } from "../support/network-ground.ts";
-import { tryInBox, tryOnce, type Way } from "./ways-in.ts";
+import { tryInBox, tryOnce, type ArrivalKind } from "./ways-in.ts";
 
 const box = "smuggling";
 const host = "raw.test";
@@ -75,7 +75,7 @@ const corpus: Readonly<Record<string, string>> = {
   "another Host": `GET /open/x HTTP/1.1\r\nHost: denied.test\r\n\r\n${inner}`,
 };
 
-const wayIn: readonly Way[] = ["link", "connect"];
+const wayIn: readonly ArrivalKind[] = ["link", "connect"];
 
 /** What the server got: every request line and every body, as text. */
 const received = (arrivals: readonly { kind: string; text?: string }[]): string =>

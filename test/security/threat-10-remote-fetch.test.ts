@@ -1,5 +1,5 @@
 /**
- * Threat 10, at the model gateway: the vendor as the errand boy. An address in a request is called from the vendor's
+ * Threat 10, at the model gateway: the vendor as a way to fetch. An address in a request is called from the vendor's
  * machines, past the policy of the box, with whatever the box has written into it.
  */
 import { afterAll, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { shell } from "../support/network-ground.ts";
 const model = await startFetchingModel();
 afterAll(() => model[Symbol.asyncDispose]());
 
-const box = "errands";
+const box = "fetcher";
 const held = "data:image/png;base64,AAAA";
 
 interface RemoteFetch {

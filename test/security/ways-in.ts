@@ -6,10 +6,10 @@ import type { TestDaemon } from "../support/daemon.ts";
 import { script } from "../support/network-ground.ts";
 
 export const ways = ["plain", "link", "connect", "absolute"] as const;
-export type Way = (typeof ways)[number];
+export type ArrivalKind = (typeof ways)[number];
 
 export interface Attempt {
-  readonly way: Way;
+  readonly way: ArrivalKind;
   readonly host: string;
   readonly port: number;
   /** What is sent once there is a connection; without it, a GET for /x with this host. */

@@ -207,7 +207,7 @@ async function connectNodes(internet: NetworkNode, host: NetworkNode): Promise<v
 }
 
 /** The host's resolver and its trusted certificates, seen by the daemon alone: its mount namespace is its own. */
-async function furnishHost(host: NetworkNode, directory: string): Promise<void> {
+async function setUpHost(host: NetworkNode, directory: string): Promise<void> {
   const bind = (source: string, target: string) =>
     must(["nsenter", "-t", `${host.pid}`, "--mount", "mount", "--bind", source, target]);
   writeFileSync(
@@ -268,7 +268,7 @@ export async function openNetwork(): Promise<TestNetwork> {
   try {
     await Promise.all([internet.ready(), host.ready()]);
     await connectNodes(internet, host);
-    await furnishHost(host, directory);
+    await setUpHost(host, directory);
     const web = { key: join(directory, "web.key"), certificate: join(directory, "web.pem"), sites };
     await internet.ask({
       do: "serve",

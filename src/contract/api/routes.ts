@@ -11,7 +11,7 @@ import { fleetRoutes } from "./routes/fleet.ts";
 import { formRoutes } from "./routes/forms.ts";
 import { imageRoutes } from "./routes/images.ts";
 import { networkRoutes } from "./routes/network.ts";
-import { fileAndPortRoutes } from "./routes/places.ts";
+import { fileAndPortRoutes } from "./routes/files-and-ports.ts";
 import { reviewRoutes } from "./routes/review.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { streamRoutes } from "./routes/streams.ts";

@@ -132,7 +132,7 @@ async function launch(
 }
 
 /**
- * Boots a stopped box without its agent and services and without the secrets it holds, for the host's own errands. The
+ * Boots a stopped box without its agent and services and without the secrets it holds, for the host itself. The
  * caller holds the lock and ends it.
  */
 export function launchQuietly(core: Using<LaunchParts>, box: Box): Promise<BoxLink> {

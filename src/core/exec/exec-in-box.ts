@@ -20,7 +20,7 @@ export interface CommandEnd {
   readonly output: string;
 }
 
-/** An errand of a few lines; more than this is not for people. */
+/** A command that prints a few lines; more than this is not for people. */
 const keptCharacters = 64 * 1024;
 
 /** Runs a command in a box for the host, to its end. The output comes from the box, and is bounded. */

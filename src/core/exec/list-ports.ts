@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { BoxPort } from "../../contract/api/schemas/places.ts";
+import type { BoxPort } from "../../contract/api/schemas/files-and-ports.ts";
 import type { ServiceSpec } from "../../contract/box.ts";
 import type { Using } from "../using.ts";
 import { streamEnd } from "../files/stream-end.ts";

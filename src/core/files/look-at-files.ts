@@ -1,5 +1,5 @@
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
-import type { FileEntry } from "../../contract/api/schemas/places.ts";
+import type { FileEntry } from "../../contract/api/schemas/files-and-ports.ts";
 import type { Box } from "../../contract/box.ts";
 import type { StreamOp, StreamOutput } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";

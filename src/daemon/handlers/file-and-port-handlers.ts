@@ -6,7 +6,7 @@ import { listFiles, readFile } from "../../core/files/look-at-files.ts";
 import { writeFile } from "../../core/files/write-file.ts";
 import { listPorts } from "../../core/exec/list-ports.ts";
 import { getLink } from "../../core/exec/run-in-box.ts";
-import type { fileAndPortRoutes } from "../../contract/api/routes/places.ts";
+import type { fileAndPortRoutes } from "../../contract/api/routes/files-and-ports.ts";
 import type { Handlers } from "./handlers.ts";
 
 export const fileAndPortHandlers: Pick<Handlers, keyof typeof fileAndPortRoutes> = {

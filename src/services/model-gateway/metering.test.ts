@@ -165,8 +165,8 @@ describe("Responses over a WebSocket", () => {
     const input = [
       { type: "function_call_output", call_id: "1", output: [{ type: "input_image", image_url }] },
     ];
-    for (const errand of [{ input }, { prompt: { id: "p" } }, { tools: [{ type: "mcp" }] }]) {
-      const refused = await turn(socket, create(errand));
+    for (const extra of [{ input }, { prompt: { id: "p" } }, { tools: [{ type: "mcp" }] }]) {
+      const refused = await turn(socket, create(extra));
       expect(refused).toMatchObject([{ type: "error", status: 400, error: { code: "model.bad_request" } }]);
     }
     expect(world.fixture.asked).toEqual([]);

@@ -2,12 +2,12 @@
  * The page's half of a session. The other half is a cookie that no script can read; neither is worth anything alone,
  * because a cookie goes to every port of a host and a key can be read by a script.
  */
-const place = "agentbox-key";
+const storageKey = "agentbox-key";
 const keyHeader = "agentbox-key";
 
-const getKey = (): string | undefined => localStorage.getItem(place) ?? undefined;
-export const keepKey = (key: string): void => localStorage.setItem(place, key);
-export const forgetKey = (): void => localStorage.removeItem(place);
+const getKey = (): string | undefined => localStorage.getItem(storageKey) ?? undefined;
+export const keepKey = (key: string): void => localStorage.setItem(storageKey, key);
+export const forgetKey = (): void => localStorage.removeItem(storageKey);
 
 export const keyHeaders = (): Record<string, string> => {
   const key = getKey();

@@ -4,7 +4,7 @@ import { useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { boxesQuery } from "../api/queries.ts";
 import { boxWord } from "../parts/badge.tsx";
-import { places } from "./places.ts";
+import { navigation } from "./navigation.ts";
 import { rank } from "./rank.ts";
 
 interface Target {
@@ -19,7 +19,7 @@ const most = 12;
 function useTargets(): readonly Target[] {
   const boxes = useQuery(boxesQuery).data;
   return useMemo(() => {
-    const pages = places.map(({ label, to }) => ({ label, detail: "page", to }));
+    const pages = navigation.map(({ label, to }) => ({ label, detail: "page", to }));
     const views = (boxes ?? []).flatMap((box) => {
       const to = `/box/${box.name}`;
       const own: Target = { label: box.name, detail: boxWord(box), to };

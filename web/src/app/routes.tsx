@@ -53,7 +53,7 @@ const tab = <P extends string>(path: P, component: ReturnType<typeof lazyRouteCo
 const files = createRoute({
   getParentRoute: () => box,
   path: "/files",
-  component: lazyRouteComponent(() => import("../places/files.tsx"), "FilesPage"),
+  component: lazyRouteComponent(() => import("../files-and-services/files.tsx"), "FilesPage"),
   validateSearch(search: Record<string, unknown>): { dir?: string; file?: string } {
     const [dir, file] = [text(search["dir"]), text(search["file"])];
     return { ...(dir ? { dir } : {}), ...(file ? { file } : {}) };
@@ -122,7 +122,7 @@ const tree = root.addChildren([
     files,
     tab(
       "/services",
-      lazyRouteComponent(() => import("../places/services.tsx"), "ServicesPage"),
+      lazyRouteComponent(() => import("../files-and-services/services.tsx"), "ServicesPage"),
     ),
     tab(
       "/resources",

@@ -10,7 +10,7 @@ import { IconButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Kbd } from "../parts/note.tsx";
 import { Palette } from "./palette.tsx";
-import { type Place, places } from "./places.ts";
+import { type NavigationItem, navigation } from "./navigation.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
 import { queries } from "../api/queries.ts";
 
@@ -42,18 +42,18 @@ function useArrival(): boolean {
   return isArrived;
 }
 
-function PlaceLink({ place, needs, onGo }: { place: Place; needs: number; onGo: () => void }) {
+function NavigationLink({ item, needs, onGo }: { item: NavigationItem; needs: number; onGo: () => void }) {
   return (
     <Link
-      to={place.to}
+      to={item.to}
       className="app-link"
-      activeOptions={{ exact: place.to === "/" }}
+      activeOptions={{ exact: item.to === "/" }}
       activeProps={{ "aria-current": "page" }}
       onClick={onGo}
     >
-      <Icon name={place.icon} />
-      <span>{place.label}</span>
-      {place.to === "/inbox" && needs > 0 ? (
+      <Icon name={item.icon} />
+      <span>{item.label}</span>
+      {item.to === "/inbox" && needs > 0 ? (
         <span className="app-count" aria-label={`${needs} for you`}>
           {needs}
         </span>
@@ -73,10 +73,10 @@ function Navigation({ onGo }: { onGo: () => void }) {
   };
   return (
     <nav className="app-nav" aria-label="Main">
-      {places
+      {navigation
         .filter(({ needs }) => needs === undefined || allowed[needs])
-        .map((place) => (
-          <PlaceLink key={place.to} place={place} needs={needs} onGo={onGo} />
+        .map((item) => (
+          <NavigationLink key={item.to} item={item} needs={needs} onGo={onGo} />
         ))}
     </nav>
   );

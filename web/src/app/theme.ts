@@ -2,12 +2,12 @@
 import { useSyncExternalStore } from "react";
 
 export type ThemeChoice = "system" | "light" | "dark";
-const place = "agentbox-theme";
+const storageKey = "agentbox-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 const watchers = new Set<() => void>();
 
 const readChoice = (): ThemeChoice => {
-  const kept = localStorage.getItem(place);
+  const kept = localStorage.getItem(storageKey);
   return kept === "light" || kept === "dark" ? kept : "system";
 };
 
@@ -20,8 +20,8 @@ export function applyTheme(): void {
 }
 
 export function chooseTheme(choice: ThemeChoice): void {
-  if (choice === "system") localStorage.removeItem(place);
-  else localStorage.setItem(place, choice);
+  if (choice === "system") localStorage.removeItem(storageKey);
+  else localStorage.setItem(storageKey, choice);
   applyTheme();
 }
 

@@ -3,7 +3,7 @@ import { AgentBoxError } from "../../../src/base/errors.ts";
 import { keepKey } from "../api/session.ts";
 
 /** SECURITY: of this tab alone, so that an answer sent to another tab or browser finishes no sign-in there. */
-const place = "agentbox-sign-in";
+const storageKey = "agentbox-sign-in";
 
 interface Begun {
   readonly secret: string;
@@ -31,7 +31,7 @@ export async function beginSignIn(): Promise<void> {
   const { url, secret } = await post<{ url: string; secret: string }>("/auth/begin", {});
   const isCallback = location.pathname === callbackPath;
   const begun: Begun = { secret, path: isCallback ? "/" : location.pathname + location.search };
-  sessionStorage.setItem(place, JSON.stringify(begun));
+  sessionStorage.setItem(storageKey, JSON.stringify(begun));
   location.assign(url);
 }
 
@@ -67,8 +67,8 @@ async function finish(): Promise<string> {
 }
 
 function takeBegun(): Begun | undefined {
-  const text = sessionStorage.getItem(place);
-  sessionStorage.removeItem(place);
+  const text = sessionStorage.getItem(storageKey);
+  sessionStorage.removeItem(storageKey);
   if (text === null) return undefined;
   const { secret, path } = JSON.parse(text) as Begun;
   // SECURITY: a path of ours, and never another place.

@@ -1,9 +1,11 @@
 /** Which boxes a person wants to see side by side, kept in this browser. */
-const place = "agentbox-terminals";
+const storageKey = "agentbox-terminals";
 export const mostTiles = 24;
 const firstTiles = 4;
 
-export function readChoice(kept: string | null = localStorage.getItem(place)): readonly string[] | undefined {
+export function readChoice(
+  kept: string | null = localStorage.getItem(storageKey),
+): readonly string[] | undefined {
   if (kept === null) return undefined;
   try {
     const names: unknown = JSON.parse(kept);
@@ -15,7 +17,7 @@ export function readChoice(kept: string | null = localStorage.getItem(place)): r
 }
 
 export const keepChoice = (names: readonly string[]): void =>
-  localStorage.setItem(place, JSON.stringify(names));
+  localStorage.setItem(storageKey, JSON.stringify(names));
 
 /** The chosen terminals, in the order of choice, as far as they run; without a choice, the first few. */
 export function shownBoxes(

@@ -18,7 +18,7 @@ export * from "./forms.ts";
 export * from "./images.ts";
 export * from "./merge-body.ts";
 export * from "./network.ts";
-export * from "./places.ts";
+export * from "./files-and-ports.ts";
 export * from "./planned-command.ts";
 export * from "./push.ts";
 export * from "./review.ts";

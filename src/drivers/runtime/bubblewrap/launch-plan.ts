@@ -11,7 +11,7 @@ import {
   type SecurityException,
 } from "../../../contract/box.ts";
 import type { BoxDirs, BoxTools } from "../../../ports/runtime.ts";
-import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-places.ts";
+import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-baseline.ts";
 import type { Placement } from "./limits/limiter.ts";
 import type { SystemFile } from "../system-files.ts";
 import type { SystemLayout } from "../system-layout.ts";

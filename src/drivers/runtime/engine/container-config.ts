@@ -7,7 +7,7 @@ import { omitUndefined } from "../../../base/omit-undefined.ts";
 import { boxPaths, boxUser, type BoxOwner } from "../../../contract/box.ts";
 import { type EngineFacts, isOlderApi } from "../../../host/engine/facts.ts";
 import type { RuntimeBox } from "../../../ports/runtime.ts";
-import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-places.ts";
+import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-baseline.ts";
 import type { SystemFile } from "../system-files.ts";
 import type { SystemLayout } from "../system-layout.ts";
 

@@ -3,7 +3,7 @@
  * does. It is the box's own, made before each start and removed with the container.
  */
 import type Docker from "dockerode";
-import { secretBytes } from "../box-places.ts";
+import { secretBytes } from "../box-baseline.ts";
 import { isGone } from "./containers.ts";
 import { type Installation, ownLabels } from "./labels.ts";
 

@@ -1,7 +1,7 @@
 import { addedLines } from "../added-lines.ts";
 import { foldPath, foldedName } from "../fold-path.ts";
 import { isProseName, knownFile } from "../inert/extensions.ts";
-import { isDataDirectory } from "../inert/places.ts";
+import { isDataDirectory } from "../inert/directories.ts";
 import { deception } from "../lookalikes.ts";
 import { type ContentRule, lineDangers } from "./content-rule.ts";
 

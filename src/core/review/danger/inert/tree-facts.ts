@@ -1,7 +1,7 @@
 import type { Change } from "../../../../contract/review/change.ts";
 import { foldPath } from "../fold-path.ts";
 import { knownFile } from "./extensions.ts";
-import { isManifest } from "./places.ts";
+import { isManifest } from "./directories.ts";
 
 /**
  * Facts about the project from its tree: its languages, by the files before the changes, and the directories that are

@@ -1,7 +1,7 @@
 import type { Change } from "../../../../contract/review/change.ts";
 import { foldPath } from "../fold-path.ts";
 import { type FileClass, isProseName, isUnknownNote, knownFile } from "./extensions.ts";
-import { isDataDirectory, isToolDirectory } from "./places.ts";
+import { isDataDirectory, isToolDirectory } from "./directories.ts";
 import type { TreeFacts } from "./tree-facts.ts";
 
 const isStill: ReadonlySet<FileClass> = new Set(["prose", "media", "page", "data"]);

@@ -1,7 +1,7 @@
 import type { Scope } from "../../../src/contract/access/scope-names.ts";
 import type { IconName } from "../parts/icon.tsx";
 
-export interface Place {
+export interface NavigationItem {
   readonly to:
     | "/"
     | "/new"
@@ -17,7 +17,7 @@ export interface Place {
   readonly needs?: Scope;
 }
 
-export const places: readonly Place[] = [
+export const navigation: readonly NavigationItem[] = [
   { to: "/", label: "Boxes", icon: "boxes" },
   { to: "/inbox", label: "Inbox", icon: "inbox" },
   { to: "/review", label: "Review", icon: "review" },

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { FileEntry } from "../../../src/contract/api/schemas/places.ts";
+import type { FileEntry } from "../../../src/contract/api/schemas/files-and-ports.ts";
 import { Ago, Bytes } from "../parts/amount.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Visible } from "../parts/visible.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { FileEntry } from "../../../src/contract/api/schemas/places.ts";
+import type { FileEntry } from "../../../src/contract/api/schemas/files-and-ports.ts";
 import { client } from "../api/client.ts";
 import { Bytes } from "../parts/amount.tsx";
 import { Button } from "../parts/button.tsx";
