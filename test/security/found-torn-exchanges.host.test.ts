@@ -134,6 +134,25 @@ describe("over HTTP/2", () => {
   }
   const request = { ":method": "POST", ":path": "/x", ":authority": name };
 
+  it("a request that ends with its head, and says so by its length, too, has one length at the server", async () => {
+    const lengths: (readonly string[])[] = [];
+    await using server = await httpsServer(name, ({ rawHeaders }, response) => {
+      lengths.push(rawHeaders.filter((_, i) => rawHeaders[i - 1]?.toLowerCase() === "content-length"));
+      response.end("ok");
+    });
+    await using fixture = await openGateFixture();
+    fixture.setPolicy(rule(name, server.port, { methods: ["POST"] }));
+    const opened = await session(fixture, server);
+    for (const more of [{}, { "content-length": "0" }]) {
+      const stream = opened.request({ ...request, ...more }, { endStream: true });
+      const [head] = (await once(stream, "response")) as [{ ":status": number }];
+      expect(head[":status"]).toBe(200);
+      await once(stream.resume(), "close");
+    }
+    expect(lengths).toEqual([["0"], ["0"]]);
+    opened.destroy();
+  });
+
   it("an answer that broke off is an error, not a whole answer", async () => {
     await using server = await httpsServer(name, (_, response) => {
       response.writeHead(200);

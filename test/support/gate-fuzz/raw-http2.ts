@@ -103,7 +103,9 @@ function streamFrames(random: Random, exchange: Exchange, stream: number): Buffe
   if (framing === "length") pairs.push(["content-length", String(body.length)]);
   if (exchange.disguise !== undefined) pairs = pick(random, twists)(pairs, exchange);
   const block = fields(pairs);
-  const isOver = framing === "none";
+  // Nothing to say, which the length says as well: some programs do.
+  const isOver =
+    framing === "none" || (framing === "length" && body.length === 0 && ending === "whole" && random() < 0.5);
   const frames: Buffer[] = [];
   if (random() < 0.2 && block.length > 2) {
     const at = 1 + below(random, block.length - 1);

@@ -166,10 +166,12 @@ const looksLikeFraming = (name: string): boolean =>
 const framingNames = new Set(["content-length", "transfer-encoding", "host", "connection"]);
 
 /** The headers that say where the body ends, beside a Content-Length of the program's own. */
-export function framingFields({ method, framing }: RequestHead): string[] {
+export function framingFields({ method, framing, bodyBytes }: RequestHead): string[] {
   if (framing === "chunked") return ["Transfer-Encoding", "chunked"];
+  // Over HTTP/2, a request that ends with its head may say so once more by its length, and two lengths are refused.
+  if (framing === "length" || bodyBytes !== undefined) return [];
   // SECURITY: Node would write an empty body in chunks, and who does not read it takes its "0" for the next request.
-  return framing === "none" && !bodiless.has(method) ? ["Content-Length", "0"] : [];
+  return bodiless.has(method) ? [] : ["Content-Length", "0"];
 }
 
 /** Methods for which Node adds no length when there is no body. */
