@@ -81,6 +81,28 @@ describe("what the gateway does not know", () => {
     expect(() => chat({ deep })).toThrow(/nested too deep/);
   });
 
+  it.each([
+    { api_key: "sk-other" },
+    { apiKey: "sk-other" },
+    { user_config: { apikey: "sk-other" } },
+    { azure_ad_token: "other" },
+    { aws_secret_access_key: "other" },
+    { organization: "org-other" },
+    { vertex_project: "other" },
+    { preset: "dear" },
+    { compound_custom: { models: { answering_model: "dear" } } },
+    { context_window_fallback_dict: { m: "dear" } },
+    { agent_reference: { name: "other" } },
+    { engine: "dear" },
+  ])("is refused where it could choose who pays, or what answers: %j", (more) => {
+    for (const api of ["anthropic", "openai-responses", "openai-chat", "gemini"] as const)
+      expect(() => judge(api, more)).toThrow(/does not know/);
+    // The controls: the same names with what names nothing.
+    expect(() =>
+      chat({ return_token_ids: true, new_token: 7, multi_agent: false, per_model: null }),
+    ).not.toThrow();
+  });
+
   it("is refused where it is a known field in another spelling", () => {
     expect(() => chat({ Messages: [] })).toThrow(/unusual spelling/);
     expect(() => chat({ MODEL: "other" })).toThrow(/unusual spelling/);

@@ -79,6 +79,14 @@ const remoteFetches = new Set([
   ),
   ...wordsOf("connectors container sandbox thread assistant skill skills"),
 ]);
+/** SECURITY: services in between take from the body whose account is used, and what answers in the place of the model that was judged. */
+const choices = new Set([
+  ...wordsOf(
+    "key keys apikey token credential credentials secret password organization organisation org project",
+  ),
+  ...wordsOf("tenant account workspace billing model models engine deployment preset agent agents fallback"),
+  ...wordsOf("fallbacks"),
+]);
 
 const wordsIn = (name: string): readonly string[] =>
   name
@@ -90,6 +98,9 @@ function isHarmlessName(name: string, value: unknown): boolean {
   if (isNothing(value)) return true;
   const words = wordsIn(name);
   if (words.some((one) => remoteFetches.has(one))) return false;
+  // A number or a switch names no account and no model.
+  const mayName = typeof value === "string" || typeof value === "object";
+  if (mayName && words.some((one) => choices.has(one))) return false;
   return (
     value === true || !words.some((one) => places.has(one) || one.endsWith("url") || one.endsWith("uri"))
   );
