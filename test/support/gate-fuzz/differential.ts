@@ -142,7 +142,9 @@ export class Differential implements AsyncDisposable {
     const isHostile = server.name === "hostile";
     // Python reads what it has not asked for as the next request, and so does no server that is to be trusted with bodies.
     const mayAnswerEarly = isSecure || mode === "judged" || server.name !== "python";
-    const answersAtOnce = server.name !== "apache";
+    // Caddy waits for a body that it does not need, unless the connection is to end anyway.
+    const answersAtOnce =
+      server.name !== "apache" && (server.name !== "caddy" || isSecure || mode === "judged");
     const mayDisguise = way !== "http2" && random() < 0.4;
     const cutShare = isHttp2 ? 0.2 : 0.04;
     const situation = { isHostile, mayDisguise, mayAnswerEarly, answersAtOnce, cutShare };
