@@ -38,7 +38,17 @@ export interface AnswerGuard {
   stream(): Transform;
 }
 
+interface SecretRefusal {
+  readonly outcome: "refuse";
+  readonly reason: SecretDenial;
+  readonly secret?: string | undefined;
+  /** One sentence and a hint, for the program and for the audit. */
+  readonly message: string;
+  readonly hint: string;
+}
+
 export type Prepared =
+  | SecretRefusal
   /** Nothing of ours goes in. `body` fails with `secret.misplaced` when a placeholder passes. */
   | { readonly outcome: "pass"; readonly body: Transform | undefined }
   | {
@@ -49,15 +59,9 @@ export type Prepared =
       readonly body: Transform | undefined;
       /** Where the head depends on the whole body: it is held, up to `maxHeldBytes`, and then this gives the headers. */
       readonly finish?: ((body: Buffer) => readonly string[]) | undefined;
+      /** What becomes of it when the body has a second word on the method; undefined: it may. */
+      readonly overridden?: SecretRefusal | undefined;
       readonly answer: AnswerGuard;
-    }
-  | {
-      readonly outcome: "refuse";
-      readonly reason: SecretDenial;
-      readonly secret?: string | undefined;
-      /** One sentence and a hint, for the program and for the audit. */
-      readonly message: string;
-      readonly hint: string;
     };
 
 export const maxHeldBytes = 8 * 1024 * 1024;

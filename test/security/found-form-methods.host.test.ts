@@ -1,11 +1,13 @@
 /**
  * Found by attack: where a rule permits POST and nothing more, a field `_method` in the body made it a DELETE at servers
- * with Rails, Laravel or Symfony. The server here does what such frameworks do.
+ * with Rails, Laravel or Symfony. The server here does what such frameworks do. So did a secret that is bound to POST,
+ * where another rule permits the host as a whole.
  */
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decideSafely } from "../../src/core/policy/decide-egress.ts";
 import { compile } from "../../src/core/policy/policy.fixture.ts";
+import { silentLogger } from "../../src/host/logger.ts";
 import {
   type GateFixture,
   type TestServer,
@@ -13,8 +15,19 @@ import {
   openGateFixture,
   readAll,
 } from "../../src/services/gate/fixtures/gate.fixture.ts";
+import { openInjection } from "../../src/services/injection/index.ts";
+import { binding, canary, destination, secretValue } from "../../src/services/injection/injection.fixture.ts";
 
 const host = "api.example.org";
+const amber = { name: "amber", incarnation: "i1" };
+const injection = openInjection({
+  logger: silentLogger,
+  listener: {
+    authorise: () => true,
+    reveal: async () => secretValue(canary),
+    revealAll: async () => [secretValue(canary)],
+  },
+});
 let server: TestServer;
 let fixture: GateFixture;
 /** What the server has done. */
@@ -42,7 +55,7 @@ beforeAll(async () => {
       () => undefined,
     );
   });
-  fixture = await openGateFixture({ decide: decideSafely });
+  fixture = await openGateFixture({ decide: decideSafely, injection });
 });
 afterAll(async () => {
   await fixture[Symbol.asyncDispose]();
@@ -119,5 +132,32 @@ describe("a method in the body of a POST", () => {
     use(onlyPost);
     expect(await post(type, inBytes(body))).toMatch(/^HTTP\/1\.1 200 /);
     expect(done).toHaveLength(1);
+  });
+});
+
+describe("a method in the body of a POST with a secret", () => {
+  const bind = (methods: string[]): void => {
+    const place = destination({ kind: "bearer" }, { scheme: "http", port: server.port, methods });
+    injection.setBox(amber, [binding(place)]);
+  };
+  afterAll(() => injection.drop(amber.name));
+
+  it.each(hidden)("is refused in %s where the secret is bound to methods", async (_, type, body) => {
+    use("inspect = true");
+    for (const [methods, isRefused] of [
+      [[], false],
+      [["GET", "POST"], true],
+    ] as const) {
+      bind([...methods]);
+      // The control, with the same secret: nothing hidden.
+      expect(await post("text/plain", ["a=1"])).toContain("did POST");
+      const answer = await post(type, inBytes(body));
+      expect(answer.includes('"reason":"secret_misplaced"'), answer).toBe(isRefused);
+      expect(done).toHaveLength(isRefused ? 0 : 1);
+      const record = await fixture.waitForRecord(({ method }) => method === "POST");
+      if (isRefused)
+        expect(record).toMatchObject({ verdict: "deny", reason: "secret_misplaced", secret: "github-token" });
+      else expect(record).toMatchObject({ verdict: "allow", secret: "github-token", isInjected: true });
+    }
   });
 });

@@ -52,6 +52,9 @@ export function overridesOf(headers: readonly string[], target: string): Overrid
 export const isOverrideHeader = (name: string): boolean =>
   methodHeaders.test(plainName(name)) || pathHeaders.some((one) => one.test(plainName(name)));
 
+/** How a field of the body with the last word on the method is called. */
+export const formOverride = "field _method";
+
 /** Whether a field of a form or of JSON has the last word on the method. */
 export const isFormMethod = (name: string): boolean => methodParameter.test(name);
 

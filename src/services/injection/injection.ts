@@ -5,6 +5,7 @@
 import type { Transform } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { isAgentBoxError, systemCode } from "../../base/errors.ts";
+import { formOverride } from "../../contract/network/request-overrides.ts";
 import type { SecretBinding } from "../../contract/secret/binding.ts";
 import { systemClock } from "../../host/clock.ts";
 import type { Logger } from "../../host/logger.ts";
@@ -18,7 +19,7 @@ import { placeholderVariables } from "./placeholder.ts";
 import { PlaceholderScan } from "./placeholder-scan.ts";
 import { notGranted, unavailable } from "./refusal.ts";
 import { WebSocketScan } from "./websocket-scan.ts";
-import { type Wanted, decideRequest } from "./request-decision.ts";
+import { type Wanted, decideRequest, refuseOverride } from "./request-decision.ts";
 
 export interface InjectionOptions {
   readonly listener: InjectionListener;
@@ -85,7 +86,9 @@ export class GateInjection implements Injection {
         return notGranted(binding, box);
       const value = await this.#listener.reveal(binding.secret);
       const all = await this.#listener.revealAll(binding.secret);
-      return putValue(request, wanted, [value, ...all], body);
+      const prepared = putValue(request, wanted, [value, ...all], body);
+      if (prepared.outcome !== "inject") return prepared;
+      return { ...prepared, overridden: refuseOverride(wanted.bound, formOverride) };
     } catch (error) {
       return this.#failed(box, binding.secret, error);
     }

@@ -105,6 +105,19 @@ const twoReadings = ({ binding: { secret } }: BoundDestination): Refusal =>
     "Send it without encoded slashes, dots and double encoding, or bind the secret without paths.",
   );
 
+/** SECURITY: with a second word on method or path a secret that is bound to GET would be used for a DELETE. */
+export function refuseOverride(
+  { binding: { secret }, destination: { methods, paths } }: BoundDestination,
+  override: string,
+): Refusal | undefined {
+  if (methods.length + paths.length === 0) return undefined;
+  return misplaced(
+    secret,
+    `The ${override} could make the server do something else than the secret ${secret} is bound to.`,
+    "Send the method and the path themselves.",
+  );
+}
+
 function decideBound(
   bound: BoundDestination,
   sent: SentCredentials,
@@ -113,15 +126,9 @@ function decideBound(
 ): RequestDecision {
   const { binding, destination } = bound;
   const overrides = overridesOf(request.headers, request.path);
-  const isLimited = destination.methods.length + destination.paths.length > 0;
-  // SECURITY: with one of these a secret that is bound to GET would be used for a DELETE.
-  const override = isLimited ? (overrides.method ?? overrides.path) : undefined;
-  if (override !== undefined)
-    return misplaced(
-      binding.secret,
-      `The ${override} could make the server do something else than the secret ${binding.secret} is bound to.`,
-      "Send the method and the path themselves.",
-    );
+  const override = overrides.method ?? overrides.path;
+  const overridden = override === undefined ? undefined : refuseOverride(bound, override);
+  if (overridden !== undefined) return overridden;
   const [parameter] = sent.parameters;
   if (parameter !== undefined && !(destination.as.kind === "query" && destination.as.name === parameter.name))
     return misplacedIn("in the query", binding.secret);

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Http2Stream, constants } from "node:http2";
 import type { DenyReason, EgressRequest } from "../../../contract/network/policy.ts";
-import { overridesOf } from "../../../contract/network/request-overrides.ts";
+import { formOverride, overridesOf } from "../../../contract/network/request-overrides.ts";
 import type { InternalHost } from "../../../ports/gate.ts";
 import { namesTarget, parseAbsoluteTarget, parseAuthority } from "../arrivals/authority.ts";
 import { type Decision, type Settled, withoutQuery } from "../box/box-egress.ts";
@@ -137,7 +137,7 @@ export class Exchange {
         target: this.#target!,
         exception: this.#settled?.exception,
         prepared,
-        form: formMethodScan(this.#head!, () => this.#isRefusedForFormMethod()),
+        form: formMethodScan(this.#head!, () => this.#isRefusedForFormMethod(prepared)),
         isJudged: this.#settled?.mustInspect !== false || prepared.outcome === "inject",
         limits: this.#limits,
       },
@@ -156,10 +156,10 @@ export class Exchange {
     delivery.start();
   }
 
-  /** SECURITY: the rules decide once more, as for the same word in a header. */
-  #isRefusedForFormMethod(): boolean {
+  /** SECURITY: the rules decide once more, as for the same word in a header, and so does what the secret is bound to. */
+  #isRefusedForFormMethod(prepared: Sendable): boolean {
     const judged = this.#judgedRequest();
-    const overrides = { path: judged.overrides?.path, method: "field _method" };
+    const overrides = { path: judged.overrides?.path, method: formOverride };
     const { wasApproved, exception } = this.#settled!;
     const reason = this.#caller.egress.objection({
       request: { ...judged, overrides },
@@ -167,8 +167,9 @@ export class Exchange {
       wasApproved: wasApproved || this.#caller.wasApproved,
       exception,
     });
-    if (reason !== undefined) this.#fail({ reason });
-    return reason !== undefined;
+    const failure = reason === undefined ? overriddenSecret(prepared) : { reason };
+    if (failure !== undefined) this.#fail(failure);
+    return failure !== undefined;
   }
 
   #serve(host: InternalHost, request: IncomingMessage, response: ServerResponse): void {
@@ -322,6 +323,11 @@ export class Exchange {
     this.#untrack();
     this.#caller.active -= 1;
   }
+}
+
+function overriddenSecret(prepared: Sendable): Failure | undefined {
+  const refusal = prepared.outcome === "inject" ? prepared.overridden : undefined;
+  return refusal && { ...refusal, detail: refusal.message };
 }
 
 /**
