@@ -71,6 +71,8 @@ describe("a denial of paths", () => {
     ["/admin/**", "/.../y"],
     ["/admin/**", "/;x/y"],
     ["/admin/**", "/%20/y"],
+    ["/admin/**", "/(S(a))/admin/x"],
+    ["/admin/**", "/x/%28A(b)F(c))/y"],
   ])("of %s is one of %s", (pattern, path) => expect(deniesPath([pattern], path)).toBe(true));
 
   it.each([
@@ -81,6 +83,9 @@ describe("a denial of paths", () => {
     ["/admin/**", "/.well-known/x"],
     ["/admin/**", "/@scope/name"],
     ["/admin/**", "/100%25"],
+    ["/admin/**", "/products('x')"],
+    ["/admin/**", "/f(a=g(b))"],
+    ["/admin/**", "/(draft)/x"],
     ["/secret", "/secret/x"],
     ["/secret", "/secrets"],
     ["/secret.pdf", "/secret.docx"],
@@ -122,6 +127,7 @@ describe("a permission for paths", () => {
     ["/open/**", "/open/%25%32%65%25%32%65/forbidden", undefined],
     ["/open/**", "/open/x%EF%BC%8Fy", undefined],
     ["/open/**", "/open/a%2Fb", undefined],
+    ["/open/**", "/open/(S(a))/x", undefined],
   ])("for %s and %s: %s", (pattern, path, expected) => expect(permitsPath([pattern], path)).toBe(expected));
 });
 

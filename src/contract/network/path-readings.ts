@@ -24,6 +24,8 @@ const extensions = /(?<=.)\..*$/s;
 const namedExtension = /(?<=.)\.(?=[a-z0-9]*[a-z])[a-z0-9]{1,8}$/;
 /** Scripts of a server that take the rest of the path for the path that is meant. */
 const script = /.\.(?:php\d?|phtml|f?cgi|pl|py|rb|as[hmp]x|asp|cfm|jsp)$/;
+/** SECURITY: ASP.NET takes a segment like "(S(abc))" for a session and reads the path without it. */
+const sessionSegment = /^\([a-z]\(/;
 /** The short name that Windows gives to a long one. */
 const shortName = /^[^~]{1,6}~\d{1,5}(?:\.[^.]{0,3})?$/;
 
@@ -79,6 +81,7 @@ function readingsOf(path: string): readonly (readonly Segment[])[] | undefined {
 }
 
 function readSegment(whole: string): Segment | undefined {
+  if (sessionSegment.test(whole)) return undefined;
   const bare = whole.replace(/;.*$/s, "").replace(stream, "").replaceAll(ends, "");
   return bare === "" && whole !== "" ? undefined : { whole, bare };
 }

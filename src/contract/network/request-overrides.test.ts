@@ -55,6 +55,13 @@ describe("what a server may obey in the place of the path", () => {
     "X-Amz-Copy-Source",
     "X-Ms-Rename-Source",
     "X-Copy-From",
+    "X-Matched-Path",
+    "X-Invoke-Path",
+    "X-Replaced-Path",
+    "X-Custom-Url",
+    "Base-Url",
+    "X-Url",
+    "URI",
   ])("is the header %s", (name) =>
     expect(overridesOf([name, "/admin"], "/")).toEqual({
       method: undefined,
@@ -74,6 +81,7 @@ it.each([
   "X-Amz-Copy-Source-Range",
   "X-Requested-With",
   "Content-Location",
+  "X-Url-Scheme",
 ])("the header %s is none", (name) => {
   expect(overridesOf([name, "X-HTTP-Method-Override"], "/x?method=a&methods=b&q=_method")).toEqual({
     method: undefined,

@@ -13,7 +13,8 @@ const methodHeaders =
   /^(?:x-)?(?:http-)?(?:method|verb)$|(?:^|-)(?:method|verb)-overrides?$|^x-(?:override|original|forwarded|real)-(?:http-)?(?:method|verb)$|^request-method$/;
 /** Other names of the path, and a second path beside it: where WebDAV and object stores copy from and to. */
 const pathHeaders = [
-  /^x-(?:[a-z0-9]+-)*(?:original|rewrite|rewritten|forwarded|override|proxy|real|raw|request|unencoded)-(?:[a-z0-9]+-)*(?:host|path|prefix|ur[il]|query)$/,
+  /^x-(?:[a-z0-9]+-)*(?:original|rewrite|rewritten|forwarded|override|proxy|real|raw|request|unencoded|matched|invoke|replaced|custom)-(?:[a-z0-9]+-)*(?:host|path|prefix|ur[il]|query)$/,
+  /^(?:x-)?(?:(?:base|http|proxy)-)?ur[il]$/,
   /(?:^|-)(?:path|prefix|ur[il])-overrides?$/,
   /^(?:path-info|path-translated|script-name|request-uri|query-string|redirect-url|destination)$/,
   /^x-(?:[a-z0-9]+-)?(?:copy|rename)-(?:source|from)$/,
