@@ -28,6 +28,8 @@ export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): R
     LANG: "C.UTF-8",
     TERM: "xterm-256color",
     HOSTNAME: config.hostname,
+    // Words that bash, dash and busybox all understand; a shell's own start-up file may set another.
+    PS1: `agent@${config.hostname}:$PWD$ `,
     AGENTBOX: "1",
     AGENTBOX_BOX: config.box,
   };

@@ -86,6 +86,18 @@ describe("the user config", () => {
     expect(findings.map((f) => f.code)).toEqual(["E009"]);
   });
 
+  it("may name its version, and no other", () => {
+    const { config, layer, findings } = parseUserConfig('version = 1\n[limits]\nmax_ttl = "30d"', {
+      file: "c",
+    });
+    expect({ config, values: layer?.values, findings }).toEqual({
+      config: { limits: { max_ttl: "30d" } },
+      values: { limits: { max_ttl: "30d" } },
+      findings: [],
+    });
+    expect(parseUserConfig("version = 2", { file: "c" }).findings.map((f) => f.code)).toEqual(["E008"]);
+  });
+
   it("may not mount or set variables for every box", () => {
     expect(parseUserConfig('[env]\nA = "1"', { file: "c" }).findings.map((f) => f.code)).toEqual(["E009"]);
   });

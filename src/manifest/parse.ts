@@ -106,11 +106,14 @@ function checkVersion(raw: Record<string, unknown>): Problem | undefined {
   return { code: "E008", path: ["version"], message, hint: "Write version = 1, or use a newer AgentBox." };
 }
 
-/** Reads `config.toml` of AGENTBOX_HOME by the same rules; a `version` is not needed there. */
+/** Reads `config.toml` of AGENTBOX_HOME by the same rules; a `version` may be there, and is not needed. */
 export function parseUserConfig(text: string, options: ParseOptions): ParsedUserConfig {
   const { values: raw, positions, findings: first } = readToml(text);
   if (!raw) return { findings: orderFindings(first) };
-  const { problems, values } = readSections(raw, UserConfig);
+  const { version = 1, ...sections } = raw;
+  const wrongVersion = checkVersion({ version });
+  if (wrongVersion) return { findings: orderFindings([...first, positionProblem(wrongVersion, positions)]) };
+  const { problems, values } = readSections(sections, UserConfig);
   const maxTtlMs = parseDuration(values.limits?.max_ttl ?? "");
   const semantic = [
     ...checkChoices(values, { ...options, maxTtlMs: maxTtlMs ?? options.maxTtlMs }),

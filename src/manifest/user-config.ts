@@ -29,6 +29,7 @@ export const userConfigSections = {
 /** `config.toml` in AGENTBOX_HOME: a person's own defaults, and what no manifest may exceed. */
 export const UserConfig = z
   .strictObject({
+    version: z.literal(1).optional().describe("Version of the form; 1 without it."),
     agent: userConfigSections.agent.optional(),
     model: userConfigSections.model.optional(),
     budget: userConfigSections.budget.optional(),

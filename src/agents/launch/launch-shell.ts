@@ -1,7 +1,7 @@
 import type { Launch, LaunchRequest } from "../../contract/agent.ts";
 
 /** bash where the system has one. */
-const anyShell = [
+export const anyShell = [
   "/bin/sh",
   "-c",
   "if command -v bash >/dev/null; then exec bash; else exec sh; fi",

@@ -5,7 +5,8 @@ import type { Box } from "../../contract/box.ts";
 import type { BoxEvent } from "../../contract/events.ts";
 import type { CommandContext } from "../command.ts";
 import { renderAgentEvent } from "../render/agent-event.ts";
-import { renderVerdict } from "../render/verdict.ts";
+import type { Screen } from "../render/screen.ts";
+import { renderNextSteps, renderVerdict } from "../render/verdict.ts";
 import { isAgentBoxError } from "../../base/errors.ts";
 
 /** Resolves to the exit code of the verdict. */
@@ -100,10 +101,20 @@ async function conclude(
   if (screen.isJson) {
     screen.printJsonLine({ kind: "ended", box: box.name, ...ending, usage: usage.totals });
   } else if (!args.isSet("quiet")) {
-    for (const line of renderVerdict(box.name, ending, usage, screen.errorStyle)) screen.note(line);
+    for (const line of renderVerdict(ending, usage, screen.errorStyle)) screen.note(line);
   }
   await settled(client, box.name);
+  if (!screen.isJson && !args.isSet("quiet") && !args.isSet("rm"))
+    await showNextSteps(screen, client, box, ending.verdict);
   return verdictExitCodes[ending.verdict];
+}
+
+async function showNextSteps(screen: Screen, client: Client, box: Box, verdict: Verdict): Promise<void> {
+  const summary = (await client.listBoxes()).find(({ name }) => name === box.name);
+  if (summary === undefined) return;
+  // Work in the person's own directory is there already.
+  const hasWork = (summary.changedFiles ?? 0) > 0 && box.spec.workspace.mode !== "mount";
+  screen.note(renderNextSteps(box.name, { hasWork, verdict }, screen.errorStyle));
 }
 
 /** The box stops right after its agent; whoever removes it next must not find it on its way. */

@@ -1,11 +1,12 @@
 import type { RunCommand } from "../command.ts";
-import { showLeft } from "../render/notes.ts";
+import { showEntered, showLeft } from "../render/notes.ts";
 import { attachSession } from "../terminal/attach-session.ts";
 
 export const run: RunCommand = async ({ args, screen, connect }) => {
   const box = args.positionals[0]!;
   const session = args.text("session") ?? "main";
   const client = await connect();
+  if (screen.isInteractive) showEntered(screen, box);
   const outcome = await attachSession(client, screen, {
     box,
     session,

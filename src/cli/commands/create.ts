@@ -9,7 +9,7 @@ export const run: RunCommand = async (context) => {
   if (screen.isJson) screen.printJson(created);
   else {
     screen.print(created.box.name);
-    showWarnings(screen, created);
+    if (!args.isSet("quiet")) showWarnings(screen, created);
   }
   return 0;
 };

@@ -1,12 +1,15 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import { suggest } from "../../base/suggest.ts";
+import type { Client } from "../../client/index.ts";
 import { type BoxEvent, EventType } from "../../contract/events.ts";
 import type { RunCommand } from "../command.ts";
 import { reasonText, targetText } from "../../contract/network/egress-words.ts";
 import type { Style } from "../render/style.ts";
 
 const shownUnlessTold = 50;
+const maxPage = 1_000;
 
 export const run: RunCommand = async ({ args, screen, connect }) => {
   const filter = { box: args.text("box"), type: eventType(args.text("type")) };
@@ -14,21 +17,64 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   const after = args.integer("after");
   const show = (event: BoxEvent) =>
     screen.isJson ? screen.printJsonLine(event) : screen.print(renderEvent(event, screen.style));
-  // With --after a program resumes and wants the oldest first; a person wants to see what happened last.
-  const limit = args.integer("limit") ?? (after === undefined ? shownUnlessTold : 1_000);
-  const page = await client.listEvents({
-    ...filter,
-    after,
-    limit,
-    order: after === undefined ? "newest" : "oldest",
-  });
-  const events = [...page.events].sort((a, b) => a.id - b.id);
+  const sinceMs = args.momentMs("since");
+  const { events, lastId } =
+    sinceMs === undefined
+      ? await readPage(client, { ...filter, after, limit: args.integer("limit") })
+      : await readSince(client, { ...filter, after, limit: args.integer("limit") }, sinceMs);
   events.forEach(show);
   if (!args.isSet("follow")) return 0;
-  const from = events.at(-1)?.id ?? after ?? page.lastId;
+  const from = events.at(-1)?.id ?? after ?? lastId;
   for await (const event of client.followEvents({ ...filter, after: from })) show(event);
   return 0;
 };
+
+interface Wanted {
+  readonly box: string | undefined;
+  readonly type: EventType | undefined;
+  readonly after: number | undefined;
+  readonly limit: number | undefined;
+}
+
+interface Found {
+  /** The oldest first. */
+  readonly events: readonly BoxEvent[];
+  readonly lastId: number;
+}
+
+/** With --after a program resumes and wants the oldest first; a person wants to see what happened last. */
+async function readPage(client: Client, { limit, ...filter }: Wanted): Promise<Found> {
+  const isResumed = filter.after !== undefined;
+  const page = await client.listEvents({
+    ...filter,
+    limit: limit ?? (isResumed ? maxPage : shownUnlessTold),
+    order: isResumed ? "oldest" : "newest",
+  });
+  return { events: [...page.events].sort((a, b) => a.id - b.id), lastId: page.lastId };
+}
+
+/** Page by page backwards, until they are older than that. */
+async function readSince(
+  client: Client,
+  { limit = Infinity, ...filter }: Wanted,
+  sinceMs: number,
+): Promise<Found> {
+  const events: BoxEvent[] = [];
+  let lastId: number | undefined;
+  for (let before: number | undefined; ; before = events.at(-1)!.id) {
+    const page = await client.listEvents({
+      ...filter,
+      ...omitUndefined({ before }),
+      limit: Math.min(maxPage, limit - events.length),
+      order: "newest",
+    });
+    lastId ??= page.lastId;
+    const young = page.events.filter(({ atMs }) => atMs >= sinceMs);
+    events.push(...young);
+    if (page.events.length < maxPage || young.length < page.events.length || events.length >= limit)
+      return { events: events.reverse(), lastId };
+  }
+}
 
 function eventType(text: string | undefined): EventType | undefined {
   const known = EventType.options;

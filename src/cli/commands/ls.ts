@@ -1,22 +1,79 @@
 import { printable } from "../../base/printable.ts";
 import type { BoxSummary } from "../../contract/api/schemas.ts";
+import type { Client } from "../../client/index.ts";
 import { needsOf } from "../../contract/needs.ts";
-import type { RunCommand } from "../command.ts";
+import { parseBoxFilter } from "../boxes/box-filter.ts";
+import { followBoxes } from "../boxes/follow-boxes.ts";
+import type { CommandContext, RunCommand } from "../command.ts";
 import { type Style, widthOf } from "../render/style.ts";
 import { age, renderTable, shorten, tilde } from "../render/table.ts";
 
-export const run: RunCommand = async ({ screen, connect, env }) => {
-  const boxes = [...(await (await connect()).listBoxes())].sort((a, b) => (a.name < b.name ? -1 : 1));
+export const run: RunCommand = async (context) => {
+  const { args, screen } = context;
+  const isShown = parseBoxFilter(args.list("filter"));
+  const client = await context.connect();
+  const read = async (): Promise<BoxSummary[]> =>
+    (await client.listBoxes()).filter(isShown).sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (args.isSet("watch")) return watch(context, client, read);
+  const boxes = await read();
   if (screen.isJson) screen.printJson({ boxes });
-  else if (boxes.length === 0) screen.print("No boxes yet. Make one with: agentbox run shell");
-  else {
-    const { style, size } = screen;
-    screen.print(renderBoxes(boxes, { nowMs: Date.now(), home: env.userHome, style, width: size.cols }));
-    const { length: needs } = needsOf(boxes);
-    if (needs > 0) screen.print(`\nNeeds you: ${needs}. See: agentbox inbox`);
-  }
+  else if (args.isSet("quiet")) for (const { name } of boxes) screen.print(name);
+  else screen.print(renderList(context, boxes));
   return 0;
 };
+
+function renderList({ args, screen, env }: CommandContext, boxes: readonly BoxSummary[]): string {
+  if (boxes.length === 0)
+    return args.list("filter").length > 0
+      ? "No box matches. See all with: agentbox ls"
+      : "No boxes yet. Make one with: agentbox run shell";
+  const { style, size } = screen;
+  const table = renderBoxes(boxes, { nowMs: Date.now(), home: env.userHome, style, width: size.cols });
+  const { length: needs } = needsOf(boxes);
+  return needs > 0 ? `${table}\n\nNeeds you: ${needs}. See: agentbox inbox` : table;
+}
+
+/** On a terminal the list stands still and is drawn anew. Elsewhere: what is there, then a line for every change. */
+async function watch(
+  context: CommandContext,
+  client: Client,
+  read: () => Promise<BoxSummary[]>,
+): Promise<number> {
+  const { args, screen } = context;
+  const isDrawn = screen.streams.stdout.isTTY && !screen.isJson && !args.isSet("quiet");
+  let before = new Map<string, BoxSummary>();
+  for await (const _news of followBoxes(client)) {
+    const boxes = await read();
+    if (isDrawn) {
+      screen.streams.stdout.write("\u001b[H\u001b[2J");
+      screen.print(renderList(context, boxes));
+      continue;
+    }
+    const now = new Map(boxes.map((box) => [box.name, box]));
+    for (const [name, box] of before) if (!now.has(name)) showChange(context, "removed", box);
+    for (const [name, box] of now) {
+      const known = before.get(name);
+      if (known === undefined) showChange(context, "added", box);
+      else if (stateLine(known) !== stateLine(box)) showChange(context, "changed", box);
+    }
+    before = now;
+  }
+  return 0;
+}
+
+function showChange(
+  { args, screen }: CommandContext,
+  change: "added" | "changed" | "removed",
+  box: BoxSummary,
+): void {
+  if (screen.isJson) screen.printJsonLine({ change, box });
+  else if (args.isSet("quiet")) screen.print(box.name);
+  else screen.print(`${box.name}  ${change === "removed" ? change : stateLine(box)}`);
+}
+
+/** What makes a box worth a new line; ages and meters do not. */
+const stateLine = (box: BoxSummary): string =>
+  [phaseText(box), ...box.needs.map(({ sentence }) => printable(sentence))].join("  ");
 
 export function phaseText({
   phase,

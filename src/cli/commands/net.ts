@@ -17,15 +17,20 @@ export const run: RunCommand = async (context) => {
   const { args, screen } = context;
   const { box } = getNamedBox(context, args.positionals);
   const client = await context.connect();
+  const lastMs = args.durationMs("since");
   for (;;) {
-    const [net, denied, used, { box: current }] = await Promise.all([
+    const sinceMs = lastMs === undefined ? undefined : Date.now() - lastMs;
+    const isRecent = (atMs: number): boolean => sinceMs === undefined || atMs >= sinceMs;
+    const [all, denied, used, { box: current }] = await Promise.all([
       client.getNet(box),
       client.listEgress({ box, verdict: "deny", order: "newest", limit: shownDenials }),
       client.secretAudit({ box, limit: shownUses }),
       client.getBox(box),
     ]);
     // The log is kept by name, and also has what an earlier box of this name was denied.
-    const isOwn = ({ incarnation }: EgressRecord): boolean => incarnation === current.incarnation;
+    const isOwn = ({ incarnation, atMs }: EgressRecord): boolean =>
+      incarnation === current.incarnation && isRecent(atMs);
+    const net = { ...all, hosts: all.hosts.filter(({ lastAtMs }) => isRecent(lastAtMs)) };
     const denials = denied.filter(isOwn);
     const uses = used.filter(isOwn);
     if (screen.isJson) {
@@ -35,7 +40,8 @@ export const run: RunCommand = async (context) => {
     } else {
       if (args.isSet("watch") && screen.streams.stdout.isTTY)
         screen.streams.stdout.write("\u001b[H\u001b[2J");
-      screen.print(renderNet(net, denials, { nowMs: Date.now(), style: screen.style }, uses));
+      const since = args.text("since");
+      screen.print(renderNet(net, denials, { nowMs: Date.now(), style: screen.style, since }, uses));
     }
     if (!args.isSet("watch")) return 0;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
@@ -45,6 +51,8 @@ export const run: RunCommand = async (context) => {
 interface NetView {
   readonly nowMs: number;
   readonly style: Style;
+  /** Only hosts of the last so long are shown. */
+  readonly since?: string | undefined;
 }
 
 export function renderNet(
@@ -53,10 +61,11 @@ export function renderNet(
   view: NetView,
   uses: readonly EgressRecord[] = [],
 ): string {
-  const { style } = view;
+  const { style, since } = view;
   if (net.hosts.length === 0 && denials.length === 0)
-    return `${net.box} has not wanted to reach anything yet.`;
-  const total = `${plural(net.requests, "request")}, ${plural(net.denials, "denial")}, ${formatBytes(net.bytesOut)} sent, ${formatBytes(net.bytesIn)} received`;
+    return `${net.box} has not wanted to reach anything ${since === undefined ? "yet" : `in the last ${since}`}.`;
+  const life = since === undefined ? "" : " in its whole life";
+  const total = `${plural(net.requests, "request")}, ${plural(net.denials, "denial")}, ${formatBytes(net.bytesOut)} sent, ${formatBytes(net.bytesIn)} received${life}`;
   return [
     `${style.bold(net.box)}: ${total}`,
     "",

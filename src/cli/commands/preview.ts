@@ -3,19 +3,16 @@ import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
 import { askYesNo } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { getNamedBox } from "../boxes/named-box.ts";
+import { parsePort } from "../boxes/port-number.ts";
 import { openBrowser } from "../open-browser.ts";
 
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
-  const { box, others } = getNamedBox(context, args.positionals, 1);
-  const port = Number(others[0]);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new AgentBoxError("input.invalid", `"${others[0]}" is not the number of a port.`, {
-      hint: `See what listens: agentbox ports ${box}`,
-    });
-  }
-  const preview = await openAgreed(context, await context.connect(), box, port);
+  const [box = "", typed] = args.positionals;
+  const chosen = typed === undefined ? undefined : parsePort(typed, box);
+  const client = await context.connect();
+  const port = chosen ?? (await findOnlyPort(client, box));
+  const preview = await openAgreed(context, client, box, port);
   if (screen.isJson) {
     screen.printJson(preview);
     return 0;
@@ -26,6 +23,24 @@ export const run: RunCommand = async (context) => {
   else screen.note("Open it in a browser on this machine. It works once, within five minutes.");
   return 0;
 };
+
+async function findOnlyPort(client: Client, box: string): Promise<number> {
+  const ports = await client.listPorts(box);
+  const [only, ...others] = ports;
+  if (only === undefined)
+    throw new AgentBoxError("port.closed", `Nothing in ${box} listens on a port.`, {
+      hint: `Start its server first; see agentbox ports ${box}.`,
+    });
+  if (others.length === 0) return only.port;
+  const listed = ports.map(({ port, service, program }) => {
+    const name = service ?? program;
+    return name === undefined ? String(port) : `${port} (${printable(name)})`;
+  });
+  throw new AgentBoxError("input.invalid", `${box} listens on ${ports.length} ports: ${listed.join(", ")}.`, {
+    hint: `Choose one: agentbox preview ${box} ${only.port}`,
+    facts: { ports: ports.map(({ port }) => port) },
+  });
+}
 
 /** A box with secrets in its reach is shown after a yes to the list of them: typed beforehand, or at the terminal. */
 async function openAgreed(

@@ -6,7 +6,7 @@ import type { Arguments } from "../line/arguments.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { createBox, plannedExec } from "../new-box/create-box.ts";
 import { exitCodeOf, showError } from "../render/error.ts";
-import { showKept, showLeft, showWarnings } from "../render/notes.ts";
+import { showEntered, showKept, showLeft, showWarnings } from "../render/notes.ts";
 import { attachSession } from "../terminal/attach-session.ts";
 import { findResumable, isEphemeral, runTask } from "./run-agent.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
@@ -81,6 +81,7 @@ async function interact(context: CommandContext, client: Client): Promise<number
 
 async function watch(context: CommandContext, client: Client, box: string): Promise<number> {
   const { args, screen } = context;
+  if (!args.isSet("quiet")) showEntered(screen, box);
   try {
     const outcome = await attachSession(client, screen, {
       box,

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { UsageAnswer } from "../../contract/api/schemas.ts";
 import type { ModelRecord } from "../../contract/model/usage.ts";
@@ -16,10 +17,14 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
       hint: `Choose one of: ${groups.join(", ")}.`,
     });
   }
-  const sinceMs = args.durationMs("since");
+  const from = args.momentMs("since");
   const client = await connect();
   if (args.isSet("requests")) {
-    const requests = await client.listModelRequests({ box: args.positionals[0] });
+    const all = await client.listModelRequests({
+      box: args.positionals[0],
+      ...(from === undefined ? {} : { limit: 1_000 }),
+    });
+    const requests = all.filter(({ atMs }) => atMs >= (from ?? 0));
     if (screen.isJson) screen.printJson({ requests });
     else screen.print(renderRequests(requests));
     return 0;
@@ -27,7 +32,7 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   const answer = await client.getUsage({
     box: args.positionals[0],
     by,
-    ...(sinceMs === undefined ? {} : { from: Date.now() - sinceMs }),
+    ...omitUndefined({ from }),
   });
   if (screen.isJson) screen.printJson(answer);
   else screen.print(render(by, answer));

@@ -55,6 +55,12 @@ export class Arguments {
     if (ms === undefined) throw badValue(flag, text, "a duration such as 90s, 1h30m or 5d");
     return ms;
   }
+
+  /** The moment that lies this long ago. */
+  momentMs(flag: string): number | undefined {
+    const ms = this.durationMs(flag);
+    return ms === undefined ? undefined : Date.now() - ms;
+  }
 }
 
 const badValue = (flag: string, text: string, wanted: string) =>

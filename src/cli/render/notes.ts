@@ -25,13 +25,24 @@ export function showKept(screen: Screen, box: string, why: string): void {
   );
 }
 
+/** For a person who gets a terminal in a box: where they are, and the one key they cannot guess. */
+export function showEntered(screen: Screen, box: string): void {
+  screen.note(screen.errorStyle.dim(`You are in the box ${box}. Leave with ctrl-].`));
+}
+
+/** Below what a session has left on the screen, and without the rest of it: the shell's prompt comes next. */
+export function startCleanLine({ streams: { stdout } }: Screen): void {
+  if (stdout.isTTY) stdout.write("\r\n\u001b[J");
+}
+
 /** After leaving a session: how to come back, and what waits for an answer that could not be shown before. */
 export async function showLeft(
   screen: Screen,
   client: Pick<Client, "listApprovals">,
   box: string,
 ): Promise<void> {
-  screen.note(`\nLeft ${box} running. Come back with: agentbox attach ${box}`);
+  startCleanLine(screen);
+  screen.note(`Left ${box} running. Come back with: agentbox attach ${box}`);
   const open = await client.listApprovals().catch(() => []);
   const waiting = open.filter((approval) => approval.box === box).length;
   if (waiting === 0) return;

@@ -13,17 +13,33 @@ const words: Record<Verdict, string> = {
   interrupted: "Interrupted",
 };
 
-/** How a run ended, what it cost, and what to do next. */
+/** How a run ended, and what it cost. */
 export function renderVerdict(
-  box: string,
   { verdict, why }: { readonly verdict: Verdict; readonly why: string },
   { totals }: Pick<UsageAnswer, "totals">,
   style: Style,
 ): readonly string[] {
   const mark = verdict === "done" ? style.green("✓") : style.red("✗");
   const head = `${mark} ${style.bold(words[verdict])}: ${printable(why)}`;
-  const next = `  ${style.dim("go on:")} agentbox send ${box} "…"   ${style.dim("look:")} agentbox logs ${box}   ${style.dim("remove:")} agentbox rm ${box}`;
-  return ["", head, `  ${style.dim(renderTotals(totals))}`, next];
+  return ["", head, `  ${style.dim(renderTotals(totals))}`];
+}
+
+/** What to do with the work; nothing to review or merge where nothing has changed. */
+export function renderNextSteps(
+  box: string,
+  { hasWork, verdict }: { readonly hasWork: boolean; readonly verdict: Verdict },
+  style: Style,
+): string {
+  const review: [string, string][] = [
+    ["review", `agentbox diff ${box}`],
+    ["merge", `agentbox merge ${box}`],
+  ];
+  const more: [string, string] =
+    verdict === "out_of_budget"
+      ? ["go on", `agentbox budget raise ${box} --tokens N`]
+      : ["more", `agentbox send ${box} "…"`];
+  const steps = [...(hasWork ? review : []), more];
+  return `  ${steps.map(([name, command]) => `${style.dim(`${name}:`)} ${command}`).join("   ")}`;
 }
 
 /** `3 requests, 12,345 tokens in (8,000 cached), 678 out, $0.0123`. */

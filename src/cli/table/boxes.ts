@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command.ts";
-import { boxFlags, follow } from "./flags.ts";
+import { boxFlags, follow, since } from "./flags.ts";
 
 const boxCommand = (
   name: string,
@@ -25,7 +25,11 @@ export const boxes: readonly CommandSpec[] = [
   boxCommand("create", "Make a box without starting anything in it.", () => import("../commands/create.ts"), {
     usage: "create [AGENT] [flags]",
     examples: ["agentbox create shell --name shop --memory 2GiB"],
-    flags: { ...boxFlags, start: { type: "switch", summary: "Start it, too." } },
+    flags: {
+      ...boxFlags,
+      start: { type: "switch", summary: "Start it, too." },
+      quiet: { type: "switch", short: "q", summary: "Only the name, and no notes." },
+    },
     takes: [0, 1],
   }),
   boxCommand("start", "Start a stopped box.", lifecycle),
@@ -85,8 +89,22 @@ const lookCommands: readonly CommandSpec[] = [
   },
   {
     ...boxCommand("ls", "List all boxes.", () => import("../commands/ls.ts")),
-    usage: "ls",
-    examples: ["agentbox ls", "agentbox ls --json"],
+    usage: "ls [--filter KEY=VALUE] [--watch] [--quiet]",
+    examples: [
+      "agentbox ls",
+      "agentbox ls --filter state=running --filter agent=claude",
+      "agentbox ls --watch                      drawn anew whenever something changes",
+      "agentbox stop $(agentbox ls -q --filter project=shop)",
+    ],
+    flags: {
+      filter: {
+        type: "list",
+        value: "KEY=VALUE",
+        summary: "By name, state, agent, project, branch, needs …",
+      },
+      watch: { type: "switch", short: "w", summary: "Go on; without a terminal, print changes." },
+      quiet: { type: "switch", short: "q", summary: "Only the names." },
+    },
     takes: [0, 0],
   },
   {
@@ -127,13 +145,16 @@ const lookCommands: readonly CommandSpec[] = [
   },
   {
     ...boxCommand("preview", "See a port of a box in the browser.", () => import("../commands/preview.ts")),
-    usage: "preview BOX PORT [--print] [--yes]",
-    examples: ["agentbox preview shop 3000", "agentbox preview shop 3000 --print"],
+    usage: "preview BOX [PORT] [--print] [--yes]",
+    examples: [
+      "agentbox preview shop                    the only port that it listens on",
+      "agentbox preview shop 3000 --print",
+    ],
     flags: {
       print: { type: "switch", summary: "Only print the address, which works once." },
       yes: { type: "switch", short: "y", summary: "Agree to show a box that has secrets in its reach." },
     },
-    takes: [2, 2],
+    takes: [1, 2],
   },
   {
     ...boxCommand("stats", "Show what boxes use.", () => import("../commands/stats.ts")),
@@ -145,13 +166,14 @@ const lookCommands: readonly CommandSpec[] = [
   {
     ...boxCommand("events", "Show what has happened.", () => import("../commands/events.ts")),
     usage: "events [flags]",
-    examples: ["agentbox events --box shop", "agentbox events -f --json"],
+    examples: ["agentbox events --box shop --since 2h", "agentbox events -f --json"],
     flags: {
       follow: follow("Go on as more happens."),
       after: { type: "text", value: "ID", summary: "Only events after this one." },
+      since: since("All events of the last so long, such as 2h."),
       box: { type: "text", value: "BOX", summary: "Only events of this box." },
       type: { type: "text", value: "TYPE", summary: "Only events of this type, such as box.started." },
-      limit: { type: "text", value: "N", summary: "At most so many; 50 unless told." },
+      limit: { type: "text", value: "N", summary: "At most so many; without it and --since: 50." },
     },
     takes: [0, 0],
   },

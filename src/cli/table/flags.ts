@@ -83,4 +83,6 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   trust: { type: "text", value: "DIGEST", summary: "Agree to exactly these requests of the manifest." },
 };
 
+export const since = (summary: string): FlagSpec => ({ type: "text", value: "TIME", summary });
+
 export const follow = (what: string): FlagSpec => ({ type: "switch", short: "f", summary: what });

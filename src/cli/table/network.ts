@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command.ts";
-import { networkFlags } from "./flags.ts";
+import { networkFlags, since } from "./flags.ts";
 
 const box = { type: "text", value: "BOX", summary: "The box; the same as naming it first." } as const;
 
@@ -37,10 +37,11 @@ export const network: readonly CommandSpec[] = [
     name: "net",
     group: "Network",
     summary: "Show which hosts a box has reached, and which it was denied.",
-    usage: "net BOX [--watch]",
-    examples: ["agentbox net shop", "agentbox net shop --watch"],
+    usage: "net BOX [--since TIME] [--watch]",
+    examples: ["agentbox net shop", "agentbox net shop --since 10m", "agentbox net shop --watch"],
     flags: {
       box,
+      since: since("Only hosts and denials of the last so long, such as 10m."),
       watch: { type: "switch", short: "w", summary: "Again every two seconds." },
     },
     takes: [0, 1],

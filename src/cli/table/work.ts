@@ -1,5 +1,5 @@
 import type { CommandSpec } from "../command.ts";
-import { boxFlags } from "./flags.ts";
+import { boxFlags, since } from "./flags.ts";
 
 export const work: readonly CommandSpec[] = [
   {
@@ -49,9 +49,13 @@ export const work: readonly CommandSpec[] = [
   {
     name: "exec",
     group: "Work",
-    summary: "Run a command in a running box.",
+    summary: "Run a command in a running box; without one, a shell.",
     usage: "exec BOX [flags] -- COMMAND [ARGS…]",
-    examples: ["agentbox exec shop -- git log --oneline", "tar c src | agentbox exec shop -- tar x"],
+    examples: [
+      "agentbox exec shop                       a shell; leave it with ctrl-]",
+      "agentbox exec shop -- git log --oneline",
+      "tar c src | agentbox exec shop -- tar x",
+    ],
     flags: {
       env: { type: "list", short: "e", value: "K=V", summary: "Set a variable for the command." },
       cwd: { type: "text", short: "w", value: "DIR", summary: "Directory in the box." },
@@ -90,6 +94,28 @@ export const work: readonly CommandSpec[] = [
     completes: "box",
     passesExitCode: true,
     load: () => import("../commands/send.ts"),
+  },
+  {
+    name: "wait",
+    group: "Work",
+    summary: "Wait for an agent; the exit code is its verdict.",
+    usage: "wait BOX… [--for WHAT] [--timeout TIME]",
+    examples: [
+      "agentbox wait shop && agentbox merge shop",
+      "agentbox wait shop docs --for needs-you --timeout 30m",
+    ],
+    flags: {
+      for: {
+        type: "text",
+        value: "WHAT",
+        choices: ["done", "idle", "needs-you", "stopped"],
+        summary: "done (the default), idle, needs-you or stopped.",
+      },
+      timeout: { type: "text", value: "TIME", summary: "Give up after this long, with exit code 124." },
+    },
+    takes: [1, Infinity],
+    completes: "box",
+    load: () => import("../commands/wait.ts"),
   },
   {
     name: "interrupt",
@@ -136,7 +162,7 @@ export const work: readonly CommandSpec[] = [
         choices: ["box", "agent", "project", "model", "day"],
         summary: "What to sum by; box unless told.",
       },
-      since: { type: "text", value: "TIME", summary: "Only the last so long, such as 24h." },
+      since: since("Only the last so long, such as 24h."),
       requests: { type: "switch", summary: "One by one, with what was expected." },
     },
     takes: [0, 1],

@@ -10,6 +10,8 @@ export interface Ending {
   readonly exit: Exit;
   /** Whether the box is still there; only when that was asked. */
   readonly isKept: boolean | undefined;
+  /** The person went away before it had ended. */
+  readonly isLeft?: boolean;
 }
 
 /** Waits for the end of a stream that runs something, and turns every failure into the one error class. */

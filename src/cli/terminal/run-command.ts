@@ -3,9 +3,11 @@ import type { ExecRequestInput } from "../../contract/api/schemas.ts";
 import type { Screen } from "../render/screen.ts";
 import { ringOnQuestions } from "./bell.ts";
 import { type Ending, passInput, showOutput, waitForEnding } from "./conversation.ts";
+import { DetachKeys } from "./detach-keys.ts";
 import { openRawTerminal } from "./raw-terminal.ts";
 
 const forwarded = { SIGINT: "INT", SIGTERM: "TERM", SIGHUP: "HUP" } as const;
+const hungUp = { type: "exit", code: 0, signal: null, timedOut: false } as const;
 const secondWithinMs = 2_000;
 /** A box that is frozen, or whose supervisor is, hears nothing: whoever asked to end is not kept waiting for it. */
 const patienceMs = 5_000;
@@ -40,6 +42,8 @@ function forwardSignals(stream: Stream): Disposable {
 export interface CommandRequest extends Omit<ExecRequestInput, "terminal" | "stdin"> {
   readonly wantsTerminal: boolean;
   readonly wantsInput: boolean;
+  /** Whether the keys that leave a session hang up here; everywhere else they belong to the command. */
+  readonly leavesByKey?: boolean;
 }
 
 /** Runs a command in a box with this process's stdin, stdout and stderr. */
@@ -49,7 +53,7 @@ export async function runCommand(
   screen: Screen,
   request: CommandRequest,
 ): Promise<Ending> {
-  const { wantsTerminal, wantsInput, ...exec } = request;
+  const { wantsTerminal, wantsInput, leavesByKey = false, ...exec } = request;
   const stream = await client.exec(box, {
     ...exec,
     stdin: wantsInput,
@@ -62,9 +66,18 @@ export async function runCommand(
       using terminal = openRawTerminal(screen);
       using _bell = ringOnQuestions(client, screen, box);
       using _shown = showOutput(stream, screen, terminal.guard);
-      if (wantsInput) terminal.onTyped((typed) => void stream.sendData(typed));
+      const left = new Promise<Ending>((resolve) => {
+        const keys = leavesByKey ? new DetachKeys() : undefined;
+        terminal.onTyped((typed) => {
+          const { forward, isDetached } = keys?.push(typed) ?? { forward: typed, isDetached: false };
+          if (wantsInput && forward.length > 0) stream.sendData(forward);
+          if (isDetached) resolve({ exit: hungUp, isKept: undefined, isLeft: true });
+        });
+      });
       terminal.onResize((size) => stream.sendText(JSON.stringify({ type: "resize", ...size })));
-      return await ending;
+      // Once the person has left, the end of the stream is their own doing.
+      ending.catch(() => undefined);
+      return await Promise.race([ending, left]);
     }
     using _shown = showOutput(stream, screen);
     using _input = wantsInput ? passInput(stream, screen.streams.stdin) : undefined;
