@@ -13,6 +13,7 @@ interface Directive {
 }
 
 const c = /\.(?:c|h|cc|cpp|cxx|hh|hpp|hxx|inl|m|mm|cu)$/;
+const documents = /\.(?:md|markdown|rst|txt|adoc|asciidoc)$/;
 const jvm = /\.(?:java|kts?|scala|groovy)$/;
 
 /**
@@ -55,7 +56,7 @@ const directives: readonly Directive[] = [
   {
     files: /\.(?:scala|sc|java|kts?)$/,
     pattern:
-      /^\/\/>[ \t]{0,9}using\b|^\/\/(?:DEPS|REPOS|SOURCES|FILES|JAVAC_OPTIONS|JAVA_OPTIONS|JAVAAGENT|GAV|PREVIEW)\b|@file:[ \t]{0,9}(?:DependsOn|Repository|Import)\b/,
+      /^\/\/>[ \t]{0,9}using\b|^\/\/(?:DEPS|REPOS|SOURCES|FILES|JAVAC_OPTIONS|JAVA_OPTIONS|JAVAAGENT|GAV|PREVIEW)\b|@file:[ \t]{0,9}(?:DependsOn|Repository|Import)\b|\bimport[ \t]{1,20}\$(?:ivy|file|url)\b/,
     effect: "what it names is fetched or added when the file is run by itself",
   },
   {
@@ -177,7 +178,8 @@ const directives: readonly Directive[] = [
   {
     files: /\.l?hs$/,
     pattern:
-      /\{-#[ \t]{0,20}(?:OPTIONS_GHC\b.{0,200}(?:-F\b|-pgm|-fplugin|-cpp)|LANGUAGE\b.{0,200}\bTemplateHaskell\b)/,
+      // A pragma may go over several lines, in small letters, and its older name is taken as well.
+      /\{-#[ \t]{0,20}OPTIONS(?:_GHC)?\b.{0,200}(?:-F\b|-cpp)|-pgm[a-z]{1,3}\b|-fplugin|\bTemplateHaskell\b/i,
     effect: "the compiler runs code or another program while it compiles",
   },
   {
@@ -228,6 +230,29 @@ const directives: readonly Directive[] = [
     pattern:
       /<(?:[\w-]{1,30}:)?(?:script|foreignobject|handler|iframe)\b|\bon[a-z]{2,30}[ \t]{0,20}(?:=|$)|javascript:|<!entity\b|attributename[ \t]{0,20}=[ \t]{0,20}["'](?:on|href|xlink:href)|\bhref[ \t]{0,20}=[ \t]{0,20}["'](?!#|data:image\/(?:png|jpe?g|gif|webp)\b)/i,
     effect: "it runs or leads elsewhere when the picture is opened in a browser",
+  },
+  {
+    files: documents,
+    pattern:
+      /^[ \t>]{0,40}(?:[`~:]{3,9}[ \t]{0,9}\{(?:code-cell|jupyter-execute|ipython|plot|exec)\b|\.\.[ \t]{1,9}(?:code-cell|jupyter-execute|execute_code|exec(?:ute)?|(?:program|command)-output|ipython|plot|runblock)::)|\bexec[ \t]{0,9}=[ \t]{0,9}["'](?:on|true|yes|1)["']/i,
+    effect: "what makes the documents runs it",
+  },
+  {
+    files: documents,
+    // A file of the host, a hidden one or one from elsewhere: examples are taken in from the project itself.
+    pattern:
+      /(?:\b(?:literal)?include::|\{\{[ \t]{0,9}#\w{0,20}include\b|--8<--|:(?:file|url):)[ \t]{0,9}["']?(?:https?:|file:|~|\/(?:etc|home|root|proc|var|run|sys)\b|(?:[^\s"']{0,200}\/)?\.[a-z])/i,
+    effect: "what makes the documents puts another file into a page",
+  },
+  {
+    files: /\.(?:ya?ml|json5?|jsonc)$/,
+    pattern: /!!?(?:python|js|java|perl|php)\/|!ruby\/|tag:yaml\.org,2002:(?:python|java|js|perl)\b/,
+    effect: "a loader that trusts the file makes an object of it, and can run code",
+  },
+  {
+    files: /\.(?:xml|xhtml|plist|xlf|xliff|html?)$/,
+    pattern: /<!ENTITY[ \t]{1,20}(?:%[ \t]{1,20})?[\w.:-]{1,80}[ \t]{1,20}(?:SYSTEM|PUBLIC)\b/,
+    effect: "a reader that trusts the file reads or fetches what it names",
   },
   {
     files: /./,

@@ -232,6 +232,23 @@ describe("orders to tools in source", () => {
     ["src/a.c", "// what??/"],
     ["src/a.cs", "[ModuleInitializer]"],
     ["src/a.hs", "{-# OPTIONS_GHC -F -pgmF x #-}"],
+    ["src/a.hs", "{-# options -F -pgmF x #-}"],
+    ["src/a.hs", "  , TemplateHaskell"],
+    ["src/a.lhs", "    -F -pgmF ./x"],
+    ["src/a.scala", "import $ivy.`x::y:1`"],
+    ["docs/a.md", "```{code-cell} python"],
+    ["docs/a.md", '```python exec="on"'],
+    ["docs/a.rst", ".. program-output:: sh x"],
+    ["docs/a.rst", ".. jupyter-execute::"],
+    ["docs/a.rst", ".. include:: /etc/passwd"],
+    ["docs/a.rst", ".. literalinclude:: ../.env"],
+    ["docs/a.rst", "   :file: ../../.npmrc"],
+    ["docs/a.adoc", "include::https://x.test/y.adoc[]"],
+    ["docs/a.md", "{{#include ../../.env}}"],
+    ["docs/a.md", '--8<-- ".env"'],
+    ["fixtures/a.yaml", "x: !!python/object/apply:os.system [id]"],
+    ["fixtures/a.yml", "x: !ruby/object:Gem::Installer"],
+    ["data/a.xml", '<!ENTITY x SYSTEM "file:///etc/passwd">'],
     ["docs/a.svg", '<svg onload="x()">'],
     ["docs/a.md", '-*- mode: text; eval: (shell-command "x") -*-'],
     ["docs/a.md", "vim: set fdm=expr fde=system('x'):"],
@@ -273,6 +290,13 @@ describe("orders to tools in source", () => {
       '<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 1 1"><path d="M0 0"/><use xlink:href="#a"/></svg>',
     ],
     ["docs/a.md", "vim: set ts=4:"],
+    ["docs/a.rst", ".. literalinclude:: ../../examples/x.py"],
+    ["docs/a.adoc", "include::parts/x.adoc[]"],
+    ["docs/a.md", "{{#include ../listings/x.rs:here}}"],
+    ["docs/a.md", "Executes (exec=1) the plan; see include::"],
+    ["src/a.hs", "{-# LANGUAGE OverloadedStrings #-}"],
+    ["data/a.xml", '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x.dtd">'],
+    ["fixtures/a.yaml", "x: !!str 1"],
   ])("%s: %s is none", async (path, line) => {
     expect(await kindsOf(path, "first\n", `${line}\nfirst\n`)).toEqual([]);
   });
@@ -300,11 +324,14 @@ describe("whatever the text is", () => {
     '"a:',
     "@",
     "/*",
+    "include::",
+    "exec = ",
+    "!!",
     "[",
     "{",
   ];
   const names =
-    "src/a.go src/a.rs src/a.c src/A.java src/a.py src/a.svg src/a.hs src/a.ts App.csproj pom.xml build.gradle yarn.lock go.mod go.sum Cargo.toml Cargo.lock pyproject.toml requirements.txt package.json package-lock.json Package.swift Gemfile src/a.sql src/a.cr src/a.less bun.lock flake.lock deno.lock .gitattributes src/__snapshots__/a.snap";
+    "src/a.go src/a.rs src/a.c src/A.java src/a.py src/a.svg src/a.hs src/a.ts App.csproj pom.xml build.gradle yarn.lock go.mod go.sum Cargo.toml Cargo.lock pyproject.toml requirements.txt package.json package-lock.json Package.swift Gemfile src/a.sql src/a.cr src/a.less bun.lock flake.lock deno.lock .gitattributes src/__snapshots__/a.snap docs/a.rst fixtures/a.yaml data/a.xml";
 
   it.each(names.split(" "))(
     "%s of a quarter of a million characters takes no longer than its length explains",
