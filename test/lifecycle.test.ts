@@ -145,7 +145,7 @@ describe("a main session", () => {
     expect((await host.store.findBox("a-box"))?.state).toMatchObject({ reason: "finished", exitCode: 3 });
   });
 
-  it("comes back as its restart policy says, and not for ever", async () => {
+  it("comes back as its restart policy says, until its box is removed", async () => {
     await createOn(core, {
       name: "a-box",
       main: { ...main, argv: ["exit", "1"] },
@@ -157,6 +157,8 @@ describe("a main session", () => {
       5_000,
     );
     await removeBox(core, "a-box", { force: true });
+    expect(await host.store.findBox("a-box")).toBeUndefined();
+    expect((await eventTypes(core, "a-box")).at(-1)).toBe("box.removed");
   });
 });
 

@@ -149,5 +149,6 @@ describe("kill -9 of the daemon", () => {
     for (const { name } of await daemon.client.listBoxes())
       await daemon.client.removeBox(name, { force: true });
     await waitFor("no process is left in any box", () => boxedProcesses(daemon.home).length === 0);
+    expect(await daemon.client.listBoxes()).toEqual([]);
   });
 });

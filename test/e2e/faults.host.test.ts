@@ -148,6 +148,7 @@ describe("a box whose supervisor is frozen", () => {
       } finally {
         process.kill(Number(boxd), "SIGCONT");
       }
+      expect((await daemon.client.getBox("frozen-box")).box.state.phase).toBe("running");
       await daemon.client.removeBox("frozen-box", { force: true });
     }));
 });

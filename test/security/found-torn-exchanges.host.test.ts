@@ -86,6 +86,7 @@ describe("a request behind one that is still being answered", () => {
     program.write(`${first}CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}:${port}\r\n\r\n`);
     await world.fixture.waitForRecord(({ reason, method }) => reason === "malformed" && method === "CONNECT");
     await ended(program);
+    expect(world.fixture.records.filter(({ method }) => method === "CONNECT")).toHaveLength(1);
   });
 
   it("is not told to go on in the middle of an answer", async () => {
@@ -176,13 +177,16 @@ describe("over HTTP/2", () => {
     await using fixture = await openGateFixture({ limits: { ...gateLimits, connectionsPerBox: 1 } });
     fixture.setPolicy(rule(name, server.port, { methods: ["POST"] }));
     const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let begun = 0;
     for (let i = 0; i < 3; i += 1) {
       const secure = await waitFor("a connection", () => openTls(fixture, server).catch(() => undefined));
       secure.write(Buffer.concat([Buffer.from(preface), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]));
       // The gate's settings: HTTP/2 has begun.
       await once(secure, "data");
+      begun += 1;
       secure.end();
     }
+    expect(begun).toBe(3);
   });
 
   it("is not sent with a secret when its program has gone before the secret was there", async () => {

@@ -128,6 +128,7 @@ describeUnless(noBrowser)("a box", () => {
       .locator("canvas")
       .waitFor();
     await page.getByRole("row", { name: /^Processes [1-9]/ }).waitFor();
+    expect(await page.getByRole("row", { name: /^Processes [1-9]/ }).count()).toBe(1);
   });
 
   it("says what it was made with, keeps checkpoints, and forks from one", async () => {
@@ -176,6 +177,7 @@ describeUnless(noBrowser)("a box", () => {
       expected: [/404 \(Not Found\)/],
     });
     await view.page.getByRole("heading", { name: "There is no box no-such-box" }).waitFor();
+    expect(await view.page.getByRole("button", { name: "Stop", exact: true }).count()).toBe(0);
   });
 
   it("makes a token that is shown once and works, until it is removed", async () => {

@@ -71,6 +71,7 @@ describeUnless(noBrowser)("the cost page", () => {
     await using view = await signedInPage(browser, daemon, { path: "/cost" });
     await view.page.getByRole("heading", { name: "No request to a model in this time" }).waitFor();
     await view.page.getByText("No limit has been reached yet.").waitFor();
+    expect(await view.page.getByText("$9.50").count()).toBe(0);
   });
 
   it("sums up by day and by everything else, in the time that was chosen", async () => {

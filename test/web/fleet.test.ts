@@ -186,6 +186,7 @@ describeUnless(noBrowser)("the fleet", () => {
     await group.click();
     await boxAt(page, "team-app-backend").waitFor();
     await page.getByLabel("Project").waitFor();
+    expect((await shownNames(page)).toSorted()).toEqual(["solo", "team-app-backend", "team-web"]);
   });
 
   it("remembers table or cards, and is led by the keyboard alone", async () => {
@@ -212,6 +213,7 @@ describeUnless(noBrowser)("the fleet", () => {
     await says(page, "team-app-backend", "stopped");
     await page.keyboard.press("Enter");
     await becomesTrue("the box is open", async () => page.url().endsWith("/box/team-app-backend"));
+    expect((await daemon.client.getBox("team-app-backend")).box.state.phase).toBe("stopped");
   });
 
   it("does something with several boxes at once, and asks before it removes", async () => {

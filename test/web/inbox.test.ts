@@ -112,7 +112,7 @@ describeUnless(noBrowser)("the inbox", () => {
         await ground.daemon.client.answerApproval((await question("six.test")).id, { answer: "deny" });
         await card.waitFor({ state: "detached" });
         await page.getByText("six.test: Denied.").waitFor();
-        await running;
+        expect((await running).stdout).not.toContain("the internet");
       });
 
       it("refuses a yes to what has changed since it was shown, and takes one to what is", async () => {
@@ -147,6 +147,7 @@ describeUnless(noBrowser)("the inbox", () => {
         await item.getByText("Its budget is used up.").waitFor();
         await item.getByRole("link", { name: "Raise the budget" }).click();
         await page.getByRole("heading", { name: "poor", level: 1 }).waitFor();
+        expect(new URL(page.url()).pathname).toMatch(/^\/box\/poor/);
         await daemon.client.removeBox("poor");
       });
     },

@@ -53,6 +53,7 @@ describeUnless(noBrowser)("ways through the dashboard", () => {
       .waitFor();
     await page.keyboard.press("Enter");
     await becomesTrue("the box is shown", async () => page.url().endsWith(`/box/${liveBox}`));
+    expect((await daemon.client.getBox(liveBox)).box.name).toBe(liveBox);
   });
 
   it("on a phone the menu opens, leads somewhere, and closes again", async () => {
@@ -62,6 +63,7 @@ describeUnless(noBrowser)("ways through the dashboard", () => {
     await page.getByRole("link", { name: "Cost" }).click();
     await becomesTrue("the page is there", async () => page.url().endsWith("/cost"));
     await page.getByRole("button", { name: "Open the menu" }).waitFor();
+    expect(await page.getByRole("button", { name: "Open the menu" }).isVisible()).toBe(true);
   });
 
   it("the theme follows the system until somebody chooses, and stays chosen", async () => {
@@ -86,5 +88,6 @@ describeUnless(noBrowser)("ways through the dashboard", () => {
     await daemon.start();
     await state.getByText("Live").waitFor();
     await page.getByText(liveBox).first().waitFor();
+    expect(await state.getByText(/lost/).count()).toBe(0);
   });
 });

@@ -108,6 +108,7 @@ describeUnless(noBrowser)("the network page", () => {
         await becomesTrue("the page is no wider than the screen", () =>
           page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
         );
+        expect(await page.evaluate(() => innerWidth)).toBe(360);
       });
     },
     {

@@ -152,6 +152,7 @@ describeUnless(noBrowser)("the terminal of a box", () => {
     await page.getByRole("button", { name: "Start a shell in its place" }).click();
     await page.locator('.terminal-host[data-phase="live"]').waitFor();
     await becomesTrue("it is a new one", async () => !(await screenText(page)).includes("last-2"));
+    expect(await page.locator('.terminal-host[data-phase="live"]').count()).toBe(1);
   });
 
   it("with a graphics card it draws there, and goes on with elements when the card is lost", async () => {
@@ -167,6 +168,7 @@ describeUnless(noBrowser)("the terminal of a box", () => {
       );
     await page.locator('.terminal-host[data-renderer="dom"]').waitFor();
     await shows(page, "drawn-2");
+    expect(await page.locator('.terminal-host[data-renderer="webgl"]').count()).toBe(0);
   });
 
   it("everything still there is found, newest first", async () => {
@@ -182,5 +184,6 @@ describeUnless(noBrowser)("the terminal of a box", () => {
     await page.getByRole("searchbox").fill("nowhere");
     await page.keyboard.press("Enter");
     await page.getByText("Not found").waitFor();
+    expect(await page.getByRole("searchbox").inputValue()).toBe("nowhere");
   });
 });

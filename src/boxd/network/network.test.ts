@@ -185,7 +185,9 @@ describe("a box's network", () => {
     await isOver(cut);
     host.server.close();
     await rm(linkSocket, { force: true });
-    await isOver(dialling(address));
+    const late = dialling(address);
+    await isOver(late);
+    expect([cut.bytesRead, late.bytesRead]).toEqual([0, 0]);
   });
 });
 

@@ -155,7 +155,9 @@ describe("a WebSocket", () => {
     await once(socket, "open");
     const closed = once(socket, "close");
     socket.on("error", () => undefined);
+    expect(socket.readyState).toBe(socket.OPEN);
     ground.endAll();
     await closed;
+    expect(socket.readyState).toBe(socket.CLOSED);
   });
 });

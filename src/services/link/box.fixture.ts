@@ -19,7 +19,7 @@ const links = openLinks({ ids: systemIds, clock: systemClock, logger: silentLogg
 
 let built: Promise<string> | undefined;
 
-/** Built once a test file, into a place with no node_modules anywhere above it. */
+/** Built once a test file, into a directory with no node_modules anywhere above it. */
 function buildBoxd(): Promise<string> {
   built ??= (async () => {
     const directory = await mkdtemp(join(tmpdir(), "agentbox-boxd-"));
@@ -30,7 +30,10 @@ function buildBoxd(): Promise<string> {
 }
 
 export async function removeBuild(): Promise<void> {
-  if (built) await rm(await built, { recursive: true, force: true });
+  if (built === undefined) return;
+  const directory = await built;
+  built = undefined;
+  await rm(directory, { recursive: true, force: true });
 }
 
 export interface BoxOptions {

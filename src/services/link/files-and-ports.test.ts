@@ -142,6 +142,7 @@ describe("a port", () => {
     });
     const stream = await box.open({ kind: "port.open", port });
     await new Promise<void>((resolve) => stream.onData(() => resolve()));
+    expect(isClosed, "the control: it is open while the host reads").toBe(false);
     stream.close();
     await waitFor("the connection is closed", () => isClosed);
   });

@@ -42,6 +42,7 @@ test("services wait for the secrets the box holds, start with them, and once", a
 test("without secrets to wait for, services start by themselves: the control", async () => {
   await using box = await FixtureBox.start({ services: [printing] });
   await waitFor("the service runs", async () => (await stateOf(box)) === "ready");
+  expect((await box.link.health()).services).toMatchObject([{ state: "ready", restarts: 0 }]);
 });
 
 test("commands and sessions that start from then on have the variables; the file beside the socket has not", async () => {

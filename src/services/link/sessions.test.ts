@@ -159,6 +159,7 @@ test("the box answers what programs ask their terminal, unless a viewer's termin
   await own.saw("\u001b[c");
   own.stream.write(Buffer.from("\u001b[?62c!"));
   await own.saw("got:[?62c");
+  expect(silent.text.match(/got:\[\?1;2c/g), "the box has answered once").toHaveLength(1);
   await box.link.signalSession("asks", "KILL");
 });
 

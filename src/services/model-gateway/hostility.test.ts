@@ -358,6 +358,7 @@ describe("a program that", () => {
     const closed = new Promise((resolve) => answer.once("close", resolve));
     world.fixture.gateway.drop(box.name);
     await closed;
-    await waitFor("the settlement", () => world.fixture.settled[0]);
+    const settled = await waitFor("the settlement", () => world.fixture.settled[0]);
+    expect(settled.outcome).toMatchObject({ error: "client_closed" });
   });
 });

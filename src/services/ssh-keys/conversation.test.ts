@@ -227,25 +227,29 @@ describe("a program that only keeps us busy is cut off", () => {
     ["a message beyond the limit", Buffer.from([0x00, 0x04, 0x00, 0x01])],
     ["a message without end", Buffer.from([0xff, 0xff, 0xff, 0xff])],
   ])("%s", async (_, bytes) => {
-    const { program } = converse();
+    const { program, asked } = converse();
     program.socket.write(bytes);
     await cut(program);
+    expect(asked).toEqual([]);
   });
 
   test("a message that does not go on, or none at all", async () => {
     const slow = converse({ limits: { messageMs: 30 } });
     slow.program.socket.write(Buffer.from([0, 0, 0, 9, 11]));
     await cut(slow.program);
-    await cut(converse({ limits: { idleMs: 30 } }).program);
+    const idle = converse({ limits: { idleMs: 30 } });
+    await cut(idle.program);
+    expect([...slow.asked, ...idle.asked]).toEqual([]);
   });
 
   test("more messages than one at a time while somebody is asked", async () => {
-    const { program } = converse({ authorise: () => new Promise(() => undefined) });
+    const { program, asked } = converse({ authorise: () => new Promise(() => undefined) });
     const sessionId = newSession();
     await program.ask(host.bind(sessionId));
     program.socket.write(wireBytes(signMessage(key, signInData({ sessionId, key }))));
     for (let sent = 0; sent < 16; sent++) program.socket.write(Buffer.alloc(64 * 1024, 1));
     await cut(program);
+    expect(asked, "no signature was made").toHaveLength(1);
   });
 
   test("the control: the longest message that may be, in pieces of a byte at its end", async () => {
