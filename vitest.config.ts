@@ -3,6 +3,15 @@ import { configDefaults, defineConfig } from "vitest/config";
 /** Tests beside the source that start git, npm or pip many times over: as quick as those programs are. */
 const withPrograms = ["src/services/{merge,review,tool-store,workspace}/**/*.test.ts"];
 
+/**
+ * Folders whose tests only compute, and whose modules keep no state: their files share a process, because starting one for
+ * each costs more than most of these tests. Tests that listen on sockets and start programs have a process for each file.
+ */
+const computing = ["src/{base,contract,manifest,agents,core,cli}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"];
+
+/** Vitest would leave one core to itself, which waits while the tests run. */
+const quick = { testTimeout: 20_000, maxWorkers: "100%" };
+
 /** Real boxes on a small machine: side by side, time-outs would measure the neighbours. */
 const oneAtATime = { testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false };
 
@@ -40,21 +49,25 @@ export default defineConfig({
     projects: [
       {
         test: {
+          name: "unit-computing",
+          include: computing,
+          isolate: false,
+          ...quick,
+        },
+      },
+      {
+        test: {
           name: "unit",
-          include: [
-            "src/**/*.test.ts",
-            "web/src/**/*.test.{ts,tsx}",
-            "test/*.test.ts",
-            "test/model/**/*.test.ts",
-          ],
-          exclude: [...configDefaults.exclude, ...withPrograms],
-          testTimeout: 20_000,
+          include: ["src/**/*.test.ts", "test/*.test.ts", "test/model/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...withPrograms, ...computing],
+          ...quick,
         },
       },
       {
         test: {
           name: "programs",
           include: withPrograms,
+          ...quick,
           testTimeout: 60_000,
         },
       },
