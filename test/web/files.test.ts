@@ -59,7 +59,7 @@ describeUnless(noBrowser)("files and services on the page", () => {
       .getByText("17", { exact: true })
       .first()
       .waitFor();
-    expect(await page.locator(".places-line").count()).toBeLessThan(200);
+    expect(await page.locator(".files-line").count()).toBeLessThan(200);
   });
 
   it("shows pictures as pictures, other bytes not at all, and follows no link out of the workspace", async () => {
@@ -68,7 +68,7 @@ describeUnless(noBrowser)("files and services on the page", () => {
       expected: [/status of 400/],
     });
     const { page } = view;
-    const picture = page.getByRole("img", { name: "The picture red.png" });
+    const picture = page.getByRole("img", { name: "red.png" });
     await picture.waitFor();
     expect(await picture.getAttribute("src")).toMatch(/^blob:/);
     await page.getByRole("link", { name: "data.bin" }).click();

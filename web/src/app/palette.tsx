@@ -82,6 +82,7 @@ function OpenPalette({ onClose }: { onClose: () => void }) {
       />
       <ul id="palette-list" role="listbox" aria-label="Found">
         {found.map((target, index) => (
+          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the keys of the field above choose and open
           <li
             key={target.to}
             id={`palette-${index}`}

@@ -23,7 +23,7 @@ const sorted = (entries: readonly FileEntry[]): readonly FileEntry[] =>
 export function FileList({ box, dir, entries, current }: FileListProps) {
   return (
     <TableScroll>
-      <table className="table places-files">
+      <table className="table files-files">
         <thead>
           <tr>
             <th scope="col">Name</th>
@@ -47,7 +47,7 @@ export function FileList({ box, dir, entries, current }: FileListProps) {
             const path = joinPath(dir, entry.name);
             return (
               <tr key={entry.name} aria-current={path === current ? "true" : undefined}>
-                <td className="places-name">
+                <td className="files-name">
                   <Name box={box} dir={dir} path={path} entry={entry} />
                 </td>
                 <td className="number">{entry.kind === "file" ? <Bytes n={entry.size} /> : null}</td>

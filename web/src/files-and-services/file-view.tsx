@@ -62,8 +62,8 @@ export function FileView({ box, path, entry }: FileViewProps) {
   const save = useAction(() => download(box, path));
   const isCut = data?.kind === "text" && entry !== undefined && entry.size > shownBytes;
   return (
-    <section className="places-view" aria-label={`File ${nameOf(path)}`}>
-      <header className="places-view-head">
+    <section className="files-view" aria-label={`File ${nameOf(path)}`}>
+      <header className="files-view-head">
         <h2 className="mono">
           <Visible text={nameOf(path)} />
         </h2>
@@ -104,9 +104,5 @@ function Picture({ name, content }: { name: string; content: Extract<FileContent
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [content]);
-  return (
-    <div className="places-picture">
-      {url === undefined ? null : <img src={url} alt={`The picture ${name}`} />}
-    </div>
-  );
+  return <div className="files-picture">{url === undefined ? null : <img src={url} alt={name} />}</div>;
 }

@@ -44,7 +44,7 @@ export function FilesPage() {
   const hidden = data === undefined ? 0 : data.total - data.entries.length;
   return (
     <div className="places">
-      <div className="places-bar">
+      <div className="files-bar">
         <Crumbs box={box} dir={dir} />
         <div className="parts-actions">
           <Button isBusy={again.isBusy} onClick={() => again.run()}>
@@ -53,8 +53,8 @@ export function FilesPage() {
           {mayWrite ? <Upload box={box} dir={dir} names={names} /> : null}
         </div>
       </div>
-      <div className={file === undefined ? "places-panes" : "places-panes places-panes-two"}>
-        <div className="places-pane">
+      <div className={file === undefined ? "files-panes" : "files-panes files-panes-two"}>
+        <div className="files-pane">
           {error ? <ErrorNote error={error} /> : null}
           {data === undefined && !error ? <Skeleton height={320} label="Looking into the box" /> : null}
           {data?.entries.length === 0 && dir === "" ? <Empty title="The workspace is empty" /> : null}
@@ -82,7 +82,7 @@ export function FilesPage() {
 
 function Crumbs({ box, dir }: { box: string; dir: string }) {
   return (
-    <nav aria-label="Directories" className="places-crumbs mono">
+    <nav aria-label="Directories" className="files-crumbs mono">
       {crumbsOf(dir).map(({ name, path }, index) => (
         <span key={path}>
           {index === 0 ? null : <span className="quiet"> / </span>}

@@ -53,8 +53,8 @@ export function ServiceLog({ box, service }: { box: string; service: string }) {
       end.current?.scrollIntoView({ block: "nearest" });
   }, [text]);
   return (
-    <section className="places-log" aria-label={`Output of ${service}`}>
-      <header className="places-view-head">
+    <section className="files-log" aria-label={`Output of ${service}`}>
+      <header className="files-view-head">
         <h3 className="mono">
           <Visible text={service} />
         </h3>
@@ -63,7 +63,7 @@ export function ServiceLog({ box, service }: { box: string; service: string }) {
         </span>
       </header>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <pre className="places-log-text mono" tabIndex={0} aria-label={`Log of ${service}`}>
+      <pre className="files-log-text mono" tabIndex={0} aria-label={`Log of ${service}`}>
         {text === "" ? <span className="quiet">Nothing has been printed yet.</span> : <Visible text={text} />}
         <span ref={end} />
       </pre>

@@ -32,12 +32,12 @@ export function ServicesPage() {
     );
   return (
     <div className="places">
-      <section className="parts-stack" aria-labelledby="places-services">
-        <h2 id="places-services">Services</h2>
+      <section className="parts-stack" aria-labelledby="files-services">
+        <h2 id="files-services">Services</h2>
         <Services box={box} />
       </section>
-      <section className="parts-stack" aria-labelledby="places-ports">
-        <h2 id="places-ports">Ports</h2>
+      <section className="parts-stack" aria-labelledby="files-ports">
+        <h2 id="files-ports">Ports</h2>
         <Ports box={box} />
       </section>
     </div>
@@ -68,9 +68,9 @@ function Services({ box }: { box: string }) {
     );
   return (
     <>
-      <ul className="places-services">
+      <ul className="files-services">
         {data.services.map((service) => (
-          <li key={service.name} className="parts-card places-service">
+          <li key={service.name} className="parts-card files-service">
             <Service service={service} />
             <Button
               aria-expanded={shown === service.name}
@@ -94,7 +94,7 @@ function Service({ service: { name, state, restarts, exitCode, message } }: { se
     message,
   ].filter((fact) => fact !== "");
   return (
-    <div className="places-service-facts">
+    <div className="files-service-facts">
       <strong className="mono">
         <Visible text={name} />
       </strong>

@@ -26,23 +26,23 @@ export function TextView({ path, lines }: { path: string; lines: readonly string
   return (
     <div
       ref={scroll}
-      className="places-text"
+      className="files-text"
       role="region"
       aria-label={`Text of ${path}`}
       // It scrolls, so keys must reach it.
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
     >
-      <div className="places-text-all" style={{ height: rows.getTotalSize() }}>
+      <div className="files-text-all" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start, key }) => (
           <div
             key={key}
             ref={rows.measureElement}
             data-index={index}
-            className="places-line"
+            className="files-line"
             style={{ transform: `translateY(${start}px)` }}
           >
-            <span className="places-line-number" aria-hidden="true">
+            <span className="files-line-number" aria-hidden="true">
               {index + 1}
             </span>
             <Line text={lines[index] ?? ""} tokens={coloured?.[index]} />
@@ -58,14 +58,14 @@ function Line({ text, tokens }: { text: string; tokens: readonly Token[] | undef
   const isCut = text.length > shownLength && !isWhole;
   const parts = isCut ? [{ text: text.slice(0, shownLength) }] : (tokens ?? [{ text }]);
   return (
-    <code className="places-code">
+    <code className="files-code">
       {parts.map(({ text: part, colour }: Token, index) => (
         <span key={index} className={colour === undefined ? undefined : `code-${colour}`}>
           <Visible text={part} />
         </span>
       ))}
       {isCut ? (
-        <button type="button" className="places-more" onClick={() => setWhole(true)}>
+        <button type="button" className="files-more" onClick={() => setWhole(true)}>
           {(text.length - shownLength).toLocaleString("en-US")} more characters
         </button>
       ) : null}

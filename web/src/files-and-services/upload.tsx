@@ -68,7 +68,7 @@ export function Upload({ box, dir, names }: UploadProps) {
           </>
         }
       >
-        <ul className="places-names">
+        <ul className="files-names">
           {taken.map(({ name }) => (
             <li key={name} className="mono">
               <Visible text={name} />

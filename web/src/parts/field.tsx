@@ -61,6 +61,7 @@ export function Checkbox({ label, ...rest }: Omit<ComponentProps<"input">, "type
 export function Switch({ label, ...rest }: Omit<ComponentProps<"input">, "type"> & { label: ReactNode }) {
   return (
     <label className="parts-check">
+      {/* oxlint-disable-next-line jsx-a11y/role-has-required-aria-props -- a checkbox tells its state by itself */}
       <input type="checkbox" role="switch" {...rest} />
       <span>{label}</span>
     </label>
