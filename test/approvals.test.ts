@@ -93,7 +93,7 @@ describe("a question to a person", () => {
     const asked = core.approvals.ask(request({ method: "GET", path: "/harmless" }), never);
     const [seen] = core.approvals.list();
     const yes = { answer: "allow", scope: "once" } as const;
-    // Another box, host, port, method, path or use is another question, whatever number it has.
+    // Another box, host, port, method, path or use is another question, even under the same number.
     const others: Partial<ApprovalRequest>[] = [
       { box: { name: "a-box", incarnation: "j" }, method: "GET", path: "/harmless" },
       { host: "evil.test", method: "GET", path: "/harmless" },

@@ -123,7 +123,7 @@ describe("a project", () => {
       requests: ["read /p of the host, as /data"],
       digest: expect.stringMatching(/^sha256:/),
     });
-    // Looking is no refusal: nobody has been asked yet.
+    // Looking is no refusal: no question has been asked yet.
     expect(await eventTypes(core)).toEqual([]);
   });
 

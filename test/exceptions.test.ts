@@ -28,7 +28,7 @@ const openAs = async (tier: Isolation["tier"]): Promise<void> => {
   };
   core = await openTestCore({ ...host, module: { ...module, open } });
   const { host: facts } = core.ports;
-  // Whatever is asked for is built already.
+  // Every image is already built.
   Object.assign(core.ports, {
     images: { find: async ({ base }: ImageRecipe) => ({ id: `built from ${base ?? "Debian"}` }) },
   });
@@ -49,7 +49,7 @@ const project = async (text: string) => {
   const manifest = { file: "agentbox.toml", text: `version = 1\n${text}` };
   return { projectDir, manifest, flags: { workspace: { mode: "empty" } } };
 };
-/** Agrees to whatever is asked. */
+/** Agrees to every question. */
 const make = async (text: string) => {
   const asked = { name: "shop", ...(await project(text)) };
   return createOn(core, asked).catch((error: unknown) => {

@@ -70,7 +70,7 @@ function made(asked: Asked): { body: ContainerBody; box: PortableContainer; gran
 
 const home = "/home/ada/project";
 
-/** What the engine would be asked for. Its own list of calls is its default. */
+/** The request that the engine would get. Its own list of calls is its default. */
 const bodyOf = (values: Record<string, unknown>, host: Record<string, unknown>): ContainerBody => ({
   ...values,
   HostConfig: {

@@ -92,7 +92,7 @@ const values = fc
     check: some(fc.array(fc.record({ name: word, command: text }), { minLength: 1, maxLength: 2 })),
   })
   .map((sections) => JSON.parse(JSON.stringify(sections)) as Record<string, object>)
-  // A section that says nothing is none.
+  // An empty section is left out.
   .map(
     (sections) =>
       Object.fromEntries(

@@ -49,7 +49,7 @@ describe("a patch of git", () => {
       "context 3 3 three",
       "added - 4 four",
     ]);
-    // What looks like the header of another file is a line of this one.
+    // A line that looks like the header of another file is a line of this one.
     expect(shown(of("tricky.sql"))).toEqual([
       "deleted 1 - -- a/other",
       "added - 1 ++ b/other",

@@ -250,7 +250,7 @@ args = ["-y", "@acme/docs@1.2.3"]
       code: "trust.required",
       facts: { requests: ["have @acme/docs@1.2.3 from npm in its image, as the MCP server docs"] },
     });
-    // The control: without an image nothing is fetched by the host, and nothing asked.
+    // The control: without an image the host fetches nothing and asks no one.
     const bare = { ...manifest, text: text.replace("packages = []\n", "") };
     await buildImage(core, { projectDir: dir, manifest: bare, isFresh: false }, how);
   });

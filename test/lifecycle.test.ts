@@ -40,7 +40,7 @@ describe("a runtime that is away", () => {
     };
     core = await openTestCore({ ...host, module });
     await reconcile(core);
-    // As it was written down: nobody could look.
+    // As it was written down: it could not be looked up.
     expect(await phaseOf("a-box")).toBe("running");
     await expect(stopBox(core, "a-box")).rejects.toThrow("away");
     expect(core.live.has("a-box")).toBe(false);
@@ -192,7 +192,7 @@ describe("what happens to a box when its command has ended", () => {
 
   it("keeps it when it cannot tell whether there is work in it", async () => {
     const { box } = await createOn(core, { name: "a-box" });
-    // The memory runtime has no `find`, so nobody can say.
+    // The memory runtime has no `find`, so the size is unknown.
     expect(await afterMain(core, box, "remove_if_unchanged", 0)).toEqual({ isKept: true });
   });
 });

@@ -12,7 +12,7 @@ import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from 
 
 let host: TestHost;
 let core: Core & AsyncDisposable;
-/** What the engine of these tests refuses. */
+/** The engine of these tests refuses these. */
 let refused = new Set<"start" | "remove">();
 
 const away = () =>

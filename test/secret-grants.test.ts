@@ -54,7 +54,7 @@ describe("grants of secrets", () => {
       own.use.destinations[0]!,
       signal.signal,
     );
-    // Nobody is there: a question that is open is left.
+    // No one answers: an open question is left.
     const timer = setInterval(() => core.approvals.list().length > 0 && signal.abort(), 1);
     try {
       return await asked;

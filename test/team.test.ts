@@ -16,7 +16,7 @@ const hourMs = 3_600_000;
 
 let host: TestHost;
 let core: Core & AsyncDisposable;
-/** What is to happen later, in the order it was asked for. */
+/** Later actions, in the order they were asked for. */
 let later: (() => void)[];
 let answer: Recheck;
 let refreshToken: string | undefined;
@@ -56,13 +56,13 @@ async function signIn() {
   return { cookies: [claimed.cookie], key: claimed.key };
 }
 
-/** Time passes, and everybody whose time it is is asked about. */
+/** Time passes, and every person whose time has come is asked about. */
 async function pass(ms: number): Promise<void> {
   host.clock.offsetMs += ms;
   const due = later;
   later = [];
   for (const callback of due) callback();
-  // What was begun is a handful of promises, none of which waits for anything outside.
+  // The work that was begun is a handful of promises, none of which waits for anything outside.
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -24,5 +24,5 @@ for (const { name, run } of runtimeConformance.filter((one) => one.name.includes
   }
   process.stdout.write(`${JSON.stringify({ name, ...omitUndefined({ error }) })}\n`);
 }
-// The engine's client keeps connections open that nobody needs any more.
+// The engine's client keeps idle connections open.
 process.exit(0);

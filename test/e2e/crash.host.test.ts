@@ -45,7 +45,7 @@ describe("kill -9 of the daemon", () => {
 
   const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
 
-  /** One random request. What it promises is written down when it is answered. */
+  /** One random request. Its promise is written down when it is answered. */
   async function act(): Promise<void> {
     const { client } = daemon;
     const name = pick([...promises.exists].filter((box) => !promises.open.has(box)));
@@ -53,7 +53,7 @@ describe("kill -9 of the daemon", () => {
     // A name is used once: what was removed must stay away.
     const target = isNew ? `crash-box-${++serial}` : name;
     const choice = 2 + Math.floor(random() * 6);
-    // Every box is being worked on by somebody else.
+    // Every box is busy with another request.
     if (target === undefined) return void (await new Promise((resolve) => setImmediate(resolve)));
     promises.open.add(target);
     if (isNew) {

@@ -99,7 +99,7 @@ describeUnless(why)("faults of an engine", () => {
       try {
         expectSaid(await run("true"), "runtime.broken");
         expect(proxy.isCut()).toBe(true);
-        // What may be there is remembered, and by nobody taken for a box that can be used.
+        // A container that may be there is remembered, and not taken for a usable box.
         expect(Object.values(await phases())).toEqual(["removing"]);
         const refused = expectSaid(await run("true"), "runtime.broken");
         expect(refused.hint).toContain("Start it");

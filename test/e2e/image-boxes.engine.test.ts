@@ -124,7 +124,7 @@ describe.each(engines)("a box of an image on $what", ({ kind, runtime, tier, why
       expect(stdout).toContain("#!/usr/bin/env node");
       const { box } = await daemon.client.getBox("image-box");
       const [docs] = box.spec.mcp as { command: string; args: string[] }[];
-      // Nothing is fetched: the box has no network at all.
+      // No download: the box has no network at all.
       expect((await inBox("image-box", [docs!.command, ...docs!.args].join(" "))).stdout).toBe(
         "docs --fast\n",
       );

@@ -33,7 +33,7 @@ onNetwork(
         );
       const names = ["npm-one", "npm-two", "npm-three"];
       await Promise.all(names.map((name) => make(name, ["npm.test"])));
-      // All at once, twice in each: nobody waits for or breaks what another one holds.
+      // All at once, twice in each: none waits for or breaks the others' locks.
       const ran = await Promise.all(
         [...names, ...names].map((name) => shell(daemon, name, install(), 120_000)),
       );

@@ -102,7 +102,7 @@ onNetwork("policy", (ground) => {
       howToChange: expect.stringMatching(/\w/),
     });
     expect(await explain("http://169.254.169.254/")).toMatchObject({ verdict: "deny" });
-    // What it says is what happens.
+    // The explanation matches the decision.
     expect((await shell(daemon, "explained", "curl -sSf https://api.test/x")).code).toBe(0);
     expect((await shell(daemon, "explained", "curl -sSf -d x https://other.test/x")).code).not.toBe(0);
     expect((await daemon.cli(["policy", "show", "explained"])).stdout).toMatch(/api\.test/);

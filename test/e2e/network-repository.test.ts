@@ -31,7 +31,7 @@ function cases(ground: NetworkGround): void {
       "echo mine > mine && git add -A && git -c user.name=a -c user.email=a@b commit -qm mine && echo loose > loose";
     expect((await shell(daemon, "origin", work)).code).toBe(0);
     expect((await daemon.cli(["checkpoints", "origin", "--fork", "forked"])).code).toBe(0);
-    // Nothing is fetched again.
+    // No second download.
     expect((await daemon.cli(["start", "forked"])).code).toBe(0);
     const told = await shell(daemon, "forked", "git log --format=%s && git status --porcelain && cat hello");
     expect(told.stdout).toBe("mine\nHello\n?? loose\nhello from the internet\n");

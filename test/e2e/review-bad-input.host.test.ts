@@ -124,7 +124,7 @@ describe("bad input to a review", () => {
       expect(review.changes.find(({ rawPath }) => rawPath !== undefined)).toMatchObject({
         rawPath: "642ffffe41",
       });
-      // What a terminal shows has no control characters of the agent's.
+      // A terminal's output has no control characters of the agent's.
       const stat = await daemon.cli(["diff", "odd", "--stat"]);
       expect(stat.stdout).not.toContain("\u001b[31mred");
       // Paths are names, not patterns.

@@ -48,7 +48,7 @@ describe("a committed file of 2 GB", () => {
     expect(looked.code, looked.stderr).toBe(0);
     const { changes, dangers } = JSON.parse(looked.stdout) as Review;
     expect(changes).toMatchObject([{ path: "huge.bin", kind: "modified", isBinary: true }]);
-    // The second says that nobody has looked through it for secrets.
+    // The second says that it was not searched for secrets.
     expect(dangers.map(({ kind }) => kind)).toEqual(["unfamiliar", "secret", "large_binary"]);
     const shown = await daemon.cli(["diff", "huge", "--to", "latest"], { timeoutMs: limitMs });
     expect(shown.stdout).toContain("Binary files a/huge.bin and b/huge.bin differ");

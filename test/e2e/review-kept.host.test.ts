@@ -60,7 +60,7 @@ describe("a review", () => {
     expect(await typesSince(before)).toContain("checkpoint.taken");
     expect((await daemon.client.getBox(box)).box.state.phase).toBe("stopped");
 
-    // What was kept is what is got from now on.
+    // From now on the kept one is returned.
     const after = await lastId();
     expect(await daemon.client.getReview(box)).toEqual(taken);
     expect(await patchOf()).toContain("work.txt");

@@ -15,7 +15,7 @@ node -e 'require("fs").writeFileSync(Buffer.from([0x6e, 0xff, 0x0a, 0x22]), "odd
 mkdir inner && git -C inner init -q && echo x > inner/x && git -C inner add x && git -C inner -c user.name=a -c user.email=a@b commit -qm x
 `;
 
-/** What git itself makes of the workspace, without a trace. */
+/** git's own view of the workspace, without a trace. */
 const plainTree = `
 export GIT_INDEX_FILE=/tmp/plain-index GIT_OBJECT_DIRECTORY=/tmp/plain-objects
 mkdir -p $GIT_OBJECT_DIRECTORY; export GIT_ALTERNATE_OBJECT_DIRECTORIES=/workspace/.git/objects
@@ -84,7 +84,7 @@ describe("work of many files", () => {
     expect((await reviewOf(daemon, "pruned")).totals.files).toBe(601);
     await runIn(daemon, "pruned", "rm -rf ~/.agentbox/objects; echo y > y");
     expect((await reviewOf(daemon, "pruned")).totals.files).toBe(602);
-    // What is broken is gone after a failure at most.
+    // A broken reader is gone after one failure at most.
     await runIn(
       daemon,
       "pruned",

@@ -93,7 +93,7 @@ describe.each(users)("a merge, $title", ({ options }) => {
     expect(await project.git("log", "-1", "--format=%cn")).toBe("Pat Person\n");
     expect(await project.git("status", "--porcelain")).toBe("");
     expect(Object.keys(treeOf(project.dir))).toEqual(["a.txt", "b.txt", "link", "src/cart.js"]);
-    // Files belong to the person, not to whoever the daemon may be.
+    // Files belong to the person, not to the daemon's user.
     expect(statSync(join(project.dir, "b.txt")).uid).toBe(statSync(project.dir).uid);
 
     // Once is enough.

@@ -68,7 +68,7 @@ describe.each(users)("a push, $title", ({ options }) => {
   it("makes a branch and a pull request, and the next one moves both", async () => {
     const begun = (await project.git("rev-parse", "HEAD")).trim();
     await working(daemon, project, "first", `echo a > a.txt; git add -A; ${asAgent} commit -qm 'Add a'`);
-    // Commits of the person's own that nobody has seen stay theirs.
+    // Unseen commits of the person's own stay theirs.
     project.write("own.txt", "mine\n");
     await project.commit("Mine alone");
     const before = await stateOf(project);
@@ -201,7 +201,7 @@ describe.each(users)("a push, $title", ({ options }) => {
     const wrong = await pr("keys", "--secret", "wrong");
     expect({ code: wrong.code, said: codeOf(wrong) }).toEqual({ code: 6, said: "push.failed" });
     expect(wrong.stderr + wrong.stdout).not.toContain("canary");
-    // A host that nobody has said to be GitHub gets no token of GitHub, typed or not.
+    // A host that is not known to be GitHub gets no token of GitHub, typed or not.
     configure(`[push]\ngitlab = ["${server.origin}"]\n`);
     expect(codeOf(await pr("keys", "--secret", "github"))).toBe("push.refused");
     expect(codeOf(await pr("keys"))).toBe("push.failed");

@@ -49,7 +49,7 @@ const manifest = [
   '[secrets.storage]\nhow = "aws"\nhosts = ["bucket.test"]\n',
 ].join("");
 
-// What is started from here may leave dumps, unless it takes that upon itself.
+// Programs started from here may leave dumps, unless they turn that off.
 beforeAll(() => runProgram(["prlimit", "--pid", String(process.pid), "--core=unlimited:unlimited"]));
 
 const unlessInstalled = (program: string) =>
@@ -221,7 +221,7 @@ onVault(
       }
       for (const disk of await disksOf(daemon.home)) expect(searchDisk(disk, held).found).toEqual([]);
       expect((await searchWords(daemon, "holding", held)).found).toEqual([]);
-      // What a person prints, the log keeps: this search sees, too.
+      // The log keeps a person's own output: this search sees, too.
       const shown = { argv: ["sh", "-c", "echo $HELD"], terminal: true, cols: 200, rows: 10 };
       await daemon.client.startSession("holding", { session: "main", spec: shown }).catch(() => undefined);
       await shell(daemon, "holding", 'printf %s "$HELD" > ~/printed');

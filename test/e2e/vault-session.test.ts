@@ -71,7 +71,7 @@ onVault(
       const { daemon } = ground;
       await nextAnswer(/^200 again/);
       await revoke(daemon, "token", box);
-      // Every request after that asks, and nobody agrees.
+      // Every request after that asks, and no one agrees.
       await using _person = sayNo(daemon, box);
       expect(await nextAnswer(/^403/)).toMatch(/ secret_not_granted$/);
       expect(await test()).toMatchObject({

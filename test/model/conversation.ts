@@ -45,7 +45,7 @@ export interface RequestParts {
 }
 
 export interface Conversation extends RequestParts {
-  /** What the user asked, in order; text that clients add by themselves in tags is not counted. */
+  /** The user's questions, in order; text that clients add by themselves in tags is not counted. */
   readonly prompts: readonly string[];
   /** 1 for the first prompt that leads to work, 2 after the first follow-up of such a prompt, and so on. */
   readonly turn: number;

@@ -31,7 +31,7 @@ export async function deliver(
       return "cut";
     }
     if (channel.signal.aborted) return "abandoned";
-    // Counted first, so that whoever has read the event finds it counted.
+    // Counted first, so that a reader of the event finds it counted.
     if (event.usage) onUsage(event.usage);
     await channel.send(event);
   }

@@ -106,7 +106,7 @@ async function sendDocument(
   return outcome;
 }
 
-/** Gemini streams a JSON list to clients that did not ask for events; nobody needs it slowly. */
+/** Gemini streams a JSON list to clients that did not ask for events; no client needs it slowly. */
 async function sendList(
   response: ServerResponse,
   events: readonly WireEvent[],

@@ -23,7 +23,7 @@ export interface LoggedRequest {
   readonly at: Date;
   readonly isSideCall: boolean;
   readonly conversation?: Conversation;
-  /** What became of it; changes while the answer is under way. */
+  /** Its outcome; changes while the answer is in progress. */
   outcome: Outcome;
 }
 

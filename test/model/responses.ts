@@ -87,7 +87,7 @@ function callItem(call: Answer["calls"][number]): JsonObject {
   return { type: "function_call", id: `fc_${call.id}`, call_id, name: call.tool, arguments: args };
 }
 
-/** What the answer adds to the conversation. */
+/** The answer's addition to the conversation. */
 export function outputItems(answer: Answer): readonly JsonObject[] {
   const summary = [{ type: "summary_text", text: answer.thinking }];
   const content = [{ type: "output_text", text: answer.text, annotations: [], logprobs: [] }];

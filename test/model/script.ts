@@ -11,7 +11,7 @@ export async function nextStep(script: Script, conversation: Conversation): Prom
   return script[Math.min(conversation.round, script.length - 1)] ?? {};
 }
 
-/** The first `times` requests fail, whoever sends them; side calls are left alone. */
+/** The first `times` requests of any client fail; side calls are left alone. */
 export function failFirst(fault: Fault, script: Script, times = 1): Script {
   let left = times;
   return (conversation) => {

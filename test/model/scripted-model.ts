@@ -96,7 +96,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, desk: 
   reply.logged.outcome = await sendReply(request, response, api, desk, reply);
 }
 
-/** A ping, a list of models, or something nobody asked for yet. */
+/** A ping, a list of models, or a request that is not supported yet. */
 function answerOther(
   head: RequestHead,
   path: string,

@@ -30,7 +30,7 @@ export interface Step {
   readonly text?: string;
   readonly thinking?: string;
   readonly calls?: readonly ToolCall[];
-  /** What is left out is zero; without `usage` the server makes an estimate. */
+  /** Absent counts are zero; without `usage` the server makes an estimate. */
   readonly usage?: Partial<Usage>;
   /** Before the first byte of the answer. */
   readonly delayMs?: number;

@@ -25,7 +25,7 @@ const addUsage = (one: Usage, other: Partial<Usage>): Usage => ({
   reasoning: one.reasoning + (other.reasoning ?? 0),
 });
 
-/** What a server without a tokenizer says when the script does not care: four characters are one token. */
+/** The estimate of a server without a tokenizer: four characters are one token. */
 export const estimateTokens = (text: string): number => Math.ceil(text.length / 4);
 
 export interface UsageTotals {

@@ -20,7 +20,7 @@ export interface Ground {
 }
 
 export interface GroundOptions extends Omit<TestDaemonOptions, "user"> {
-  /** What all cases need, once per daemon. */
+  /** Shared by all cases, once per daemon. */
   readonly prepare?: (daemon: TestDaemon) => Promise<unknown>;
 }
 
@@ -61,7 +61,7 @@ export function onEachDaemon(
   });
 }
 
-/** Cases about the host alone, the same whatever boxes are made of: they run once, beside the embedded ones. */
+/** Cases about the host alone, the same for boxes of any runtime: they run once, beside the embedded ones. */
 export function hostCases(cases: () => void): void {
   if (testRuntime === undefined) cases();
 }

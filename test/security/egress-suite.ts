@@ -16,7 +16,7 @@ export const suiteBox = (
     flags,
   );
 
-/** What is allowed works on every way, what is not is refused with a record, and nothing else leaves. */
+/** Allowed requests work in every way, others are refused with a record, and nothing else leaves. */
 export async function expectSamePolicy({ daemon, network }: NetworkGround, box: string): Promise<void> {
   for (const prefix of ["", `${withoutProxy.join(" ")} `]) {
     const curl = (args: string) => shell(daemon, box, `${prefix}curl -sSf -m 10 ${args}`);

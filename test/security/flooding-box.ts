@@ -25,7 +25,7 @@ const takeOver = (control) => {
 const knock = (atOnce, bytes) => { const one = () => { const socket = dial(); socket.on("connect", () => socket.write(bytes)).on("close", () => setTimeout(one, 1)).resume(); }; for (let n = 0; n < atOnce; n += 1) one(); };
 `;
 
-/** What a box does; each goes on until the box ends. */
+/** The floods of a box; each goes on until the box ends. */
 export const floods = {
   /** Health messages with new session names, and what the host says is not read. */
   health: `let n = 0; takeOver((control) => { control.pause(); pour(control, () => health(Array.from({ length: 50 }, () => "invented-" + n++))); });`,
@@ -38,7 +38,7 @@ export const floods = {
   output: `const bytes = Buffer.concat(Array.from({ length: 5000 }, () => frame(1, Buffer.from("x"))));
     takeOver((control) => { setInterval(() => control.write(health(["ended"])), 1000); control.write(health(["ended"]));
       control.on("data", (chunk) => { for (const [, id] of chunk.toString("latin1").matchAll(/"type":"open","id":"([^"]+)"/g)) { const stream = dial(); stream.write(json({ role: "stream", protocol: 1, id })); pour(stream, () => bytes); } }); });`,
-  /** Sessions that nobody has started, beside `ended`, which the host has, with output for each that is asked for. */
+  /** Sessions that were never started, beside `ended`, which the host has, with output for each that is asked for. */
   sessions: `let n = 0; const bytes = frame(1, Buffer.alloc(65536, "x"));
     takeOver((control) => { pour(control, () => health(["ended", ...Array.from({ length: 50 }, () => "invented-" + n++ % 2000)]));
       control.on("data", (chunk) => { for (const [, id] of chunk.toString("latin1").matchAll(/"type":"open","id":"([^"]+)"/g)) { const stream = dial(); stream.write(json({ role: "stream", protocol: 1, id })); pour(stream, () => bytes); } }); });`,
@@ -65,7 +65,7 @@ const needsControl: ReadonlySet<Flood> = new Set<Flood>(["health", "large", "eve
 
 export const takesOver = (flood: Flood): boolean => needsControl.has(flood);
 
-/** In the command line of each of them, for whoever looks for its own from the host. */
+/** In the command line of each of them, so that the host can find its own. */
 export const floodMark = (owner: string): string => `// flood of ${owner}.`;
 
 /** For a session of the box. */

@@ -1,4 +1,4 @@
-/** Found by trying: a check runs what the agent wrote with nobody watching, so the host's model keys are not for it. */
+/** Found by trying: a check runs the agent's code unobserved, so the host's model keys are not for it. */
 import { describe, expect, it } from "vitest";
 import { modelHost } from "../../src/contract/model/api.ts";
 import type { CheckResult } from "../../src/contract/review/check.ts";

@@ -1,6 +1,7 @@
 /**
- * Found by attack: a box made up names of sessions in its health messages, and the host kept a log for each: hundreds of
- * megabytes in seconds, beside a disk of 64. What ends of turns and events may take is in `src/core/resources/kept-bytes.test.ts`.
+ * Found by attack: a box made up names of sessions in its health messages, and the host kept a log for each: hundreds
+ * of megabytes in seconds, beside a disk of 64. The room for ends of turns and events is tested in
+ * `src/core/resources/kept-bytes.test.ts`.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ import { floodArgv } from "./flooding-box.ts";
 
 const diskBytes = 64 << 20;
 
-/** What the host has written for a box: all but its home, its workspace and the file they lie in. */
+/** The files that the host has written for a box: all but its home, its workspace and the image they lie in. */
 function bytesBeside(root: string): number {
   const paths = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "disk.img")

@@ -1,6 +1,6 @@
 /**
  * Found by attack: a server that lets a request choose its answer's status and headers, as test and mock servers do,
- * says "101 Switching Protocols" without switching. What came after it was passed on unread, and was a request.
+ * says "101 Switching Protocols" without switching. The bytes after it were passed on unread, and were a request.
  */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 const key = "dGhlIHNhbXBsZSBub25jZQ==";
-/** What belongs to the key, as RFC 6455 says. */
+/** The answer to the key, by RFC 6455. */
 const accept = "s3pPLMBiTxaQ9kYGzzhZRbK%2BxOo=";
 const switched = `Connection=Upgrade&Upgrade=websocket`;
 

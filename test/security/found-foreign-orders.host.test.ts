@@ -1,6 +1,6 @@
 /**
  * Found by attack: a manifest in a parent directory that belongs to another user was taken without a question. Files
- * that are orders must be the caller's own or root's, and writable for nobody else.
+ * that are orders must be the caller's own or root's, and writable only by them.
  */
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -91,7 +91,7 @@ describe("a manifest above the work", () => {
     writeFileSync(config, `[trust]\ndirectories = ["${parent}"]\n`, { mode: 0o600 });
     chownSync(config, ordinaryUser.uid, ordinaryUser.gid);
     await expectTaken();
-    // The person's own config is nobody else's to write.
+    // The person's own config is writable only by them.
     chownSync(config, stranger, stranger);
     chmodSync(config, 0o644);
     await expect(viaApi()).rejects.toMatchObject({ code: "file.foreign" });

@@ -30,7 +30,7 @@ const injection = openInjection({
 });
 let server: TestServer;
 let fixture: GateFixture;
-/** What the server has done. */
+/** The actions of the server. */
 const done: string[] = [];
 
 async function act(request: IncomingMessage): Promise<string> {

@@ -1,7 +1,8 @@
 /**
- * A user of the machine opens connections to the dashboard's port and never asks anything: at 1,024 of them nobody else
- * got in. Control: without them the dashboard answers, and a connection that is admitted lives through the attack. Denial:
- * while a thousand are opened, and again as soon as they are closed, new clients are answered; the daemon's log says so.
+ * A user of the machine opens connections to the dashboard's port and never asks anything: at 1,024 of them all others
+ * were locked out. Control: without them the dashboard answers, and a connection that is admitted lives through the
+ * attack. Denial: while a thousand are opened, and again as soon as they are closed, new clients are answered; the
+ * daemon's log says so.
  */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -67,7 +68,7 @@ it("half-open connections of another user keep nobody out", async () => {
 
   const answers: (number | string)[] = [];
   for (let index = 0; index < 50; index += 1) answers.push(await ask(index % 2 === 0 ? "/" : "/v1/boxes"));
-  // The page for everybody, and the API for nobody without a credential.
+  // The page for everyone, and the API only with a credential.
   expect(answers.filter((answer) => answer !== 200 && answer !== 401)).toEqual([]);
   expect(attacker.exitCode).toBeNull();
   expect((await daemon.client.listBoxes()).length).toBe(0);

@@ -22,7 +22,7 @@ it("installs the program that was named, and no other", async () => {
   const nowhere = "http://127.0.0.1:1/";
   const env = { npm_config_registry: nowhere, npm_config_fetch_retries: "0", PIP_INDEX_URL: nowhere };
   await using daemon = await startDaemon({ env });
-  // The control: without --from the registry is asked, and there is none.
+  // The control: without --from the registry is asked, and there is none here.
   const asked = await daemon.cli(["agents", "add", npmAgent], { timeoutMs: 60_000 });
   expect(asked.code, asked.stderr).not.toBe(0);
   expect(asked.stderr).toContain("npm");

@@ -1,6 +1,6 @@
 /**
  * Found by attack: a box that speaks on its own link in boxd's place sent messages without end. The daemon read and
- * obeyed all of them: its answers to everybody took a thousand times as long, and it grew by a gigabyte.
+ * obeyed all of them: its answers to all others took a thousand times as long, and it grew by a gigabyte.
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -104,7 +104,7 @@ it("ten boxes that flood their links are a bother to nobody else", async (ctx) =
   expect(most - before, measured).toBeLessThan(200 * mib);
   expect((await inBox(daemon, "bystander", ["echo", "fine"])).stdout).toBe("fine\n");
 
-  // What each of them did is on record, and neither the record nor the log is theirs to fill.
+  // Each one's violations are on record, and they can fill neither the record nor the log.
   for (const { name, flood } of boxes) {
     if (["output", "gate", "requests", "handshakes"].includes(flood)) continue;
     const events = await eventsOf(daemon, "link.violated", name);

@@ -157,7 +157,7 @@ const cases = (ground: Ground): void => {
   }, 60_000);
 };
 
-/** Links that the person has and that nobody has to accept. */
+/** The person's own links, which need no acceptance. */
 async function addLinks(dir: string): Promise<void> {
   const { symlink, mkdir } = await import("node:fs/promises");
   await mkdir(join(dir, "git-hooks"));

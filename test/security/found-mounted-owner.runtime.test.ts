@@ -22,7 +22,7 @@ import { eventsOf, hostCases, shellInBox } from "./attack.ts";
 
 const owner = { uid: 1234, gid: 1234 };
 
-/** A repository of `owner`, in which one file belongs to somebody else. */
+/** A repository of `owner`, in which one file belongs to another user. */
 async function makeProject(daemon: TestDaemon): Promise<string> {
   chmodSync(daemon.scratch, 0o711);
   const project = mkdtempSync(join(daemon.scratch, "project-"));
@@ -79,7 +79,7 @@ const underRootDaemon = (): void => {
         const { uid, gid } = statSync(join(project, path));
         expect({ path, uid, gid }).toEqual({ path, ...owner });
       }
-      // Not everybody's: what belongs to another user of the host is closed to the box, and stays theirs.
+      // Not public: a file of another user of the host is closed to the box, and stays theirs.
       const stolen = await shellInBox(daemon, box.name, "cat of-root");
       expect(stolen.code).not.toBe(0);
       expect(stolen.stderr).toContain("Permission denied");

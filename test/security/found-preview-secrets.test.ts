@@ -1,6 +1,6 @@
 /**
- * Found by trying: a page of a box sends data out over WebRTC, past every header of its time. What is in the page's reach is
- * what the box knows, so a box that has secrets is shown after its owner's yes, to these secrets of this box.
+ * Found by trying: a page of a box sends data out over WebRTC, past every header of its time. The page reaches all that
+ * the box knows, so a box that has secrets is shown after its owner's yes, to these secrets of this box.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
@@ -41,7 +41,7 @@ describeUnless(await whyNoBoxes())("a preview of a box with secrets", () => {
       (await daemon.client.listPorts(name)).some((one) => one.port === port),
     );
   };
-  /** A box whose repository asks for a secret that nobody has granted yet. */
+  /** A box whose repository asks for a secret that has not been granted yet. */
   const askingBox = async (): Promise<string> => {
     const name = `asking-${(lives += 1)}`;
     const { dir } = await makeDirectory(daemon, { "agentbox.toml": manifest });
@@ -113,7 +113,7 @@ describeUnless(await whyNoBoxes())("a preview of a box with secrets", () => {
     const { url } = await daemon.client.openPreview(box, { port, agreed: digest });
     expect((await look(await enter(url))).text).toBe("of the box");
     expect(await eventsNamed("preview.agreed")).toMatchObject([{ data: { port, by: "owner", holds } }]);
-    // One yes is enough for as long as nothing is new.
+    // One yes is enough until a new secret comes.
     await daemon.client.openPreview(box, { port });
     expect(await eventsNamed("preview.agreed")).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 /**
- * Found by attack: answers of an allowed but hostile server that threw where nobody caught it, or left a request
- * without end and without a record. Each now ends in one defined way and with one record.
+ * Found by attack: answers of an allowed but hostile server that threw uncaught errors, or left a request without end
+ * and without a record. Each now ends in one defined way and with one record.
  */
 import { readFileSync } from "node:fs";
 import { connect as connectHttp2 } from "node:http2";

@@ -27,7 +27,7 @@ const EPERM = 1;
 const ENOSYS = 38;
 
 type Answers = Readonly<Record<string, number>>;
-/** What is no set-id file, and stays allowed. */
+/** Files that are not set-id, and stay allowed. */
 const ordinary = ["ordinary", "sticky", "created", "opened", "directory"];
 
 const setIdFilesIn = (directory: string): readonly string[] =>

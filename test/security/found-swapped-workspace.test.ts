@@ -1,6 +1,6 @@
 /**
- * Found by attack: a directory that is mounted as the workspace may lie where another box can write. That box put a link in
- * its place, and at its next start the first one had whatever the link names on the host.
+ * Found by attack: a directory that is mounted as the workspace may lie where another box can write. That box put a
+ * link in its place, and the first one had the link's target on the host at its next start.
  */
 import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

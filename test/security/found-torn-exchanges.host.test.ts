@@ -1,5 +1,5 @@
 /**
- * What the differential fuzzer of threat 57 found beside smuggling: requests behind others, and streams that are gone,
+ * Found by the differential fuzzer of threat 57 beside smuggling: requests behind others, and streams that are gone,
  * ended the daemon with an exception that nothing caught, and an answer that broke off was taken for a whole one.
  */
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * What lands is more than the difference between two states: single commits bring what a later one has removed, in
- * anybody's name, and a file that the person has renamed takes the work to another place. All of it is judged.
+ * A landing is more than the difference between two states: single commits bring content that a later one has removed,
+ * in any author's name, and a file that the person has renamed takes the work to another path. All of it is judged.
  */
 import { expect, it } from "vitest";
 import type { DangerKind } from "../../src/contract/review/danger.ts";

@@ -1,6 +1,6 @@
 /**
- * A person looks at work, the agent goes on, and the person merges: what nobody saw must not land. The command line is
- * bound to what it last showed to this person, as the dashboard is.
+ * A person looks at work, the agent goes on, and the person merges: unseen work must not land. The command line is
+ * bound to the state that it last showed to this person, as the dashboard is.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -113,7 +113,7 @@ const cases = (ground: Ground): void => {
     const merged = await cli("merge", "shared");
     expect(merged.code, merged.stderr).toBe(0);
 
-    // The next box of the name was shown to nobody.
+    // The next box of the name has not been shown.
     expect((await cli("rm", "--force", "shared")).code).toBe(0);
     await worked(daemon, project, "shared", "echo second > second.txt");
     expect(codeOf(await cli("merge", "shared"))).toBe("merge.unseen");

@@ -1,6 +1,6 @@
 /**
- * Found by trying: the tokens of a sign-in name where they are renewed, and which other secret of the vault is sent there.
- * A token for `secrets` wrote such tokens, and the daemon sent it a secret that nobody had bound.
+ * Found by trying: the tokens of a sign-in name where they are renewed, and which other secret of the vault is sent
+ * there. A token for `secrets` wrote such tokens, and the daemon sent it a secret that was never bound.
  */
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -71,7 +71,7 @@ describe("tokens of a sign-in that somebody writes", () => {
     requireAuthority(core, caller, name, body);
     return vaultHandlers[name]({ deps: { core }, body, access: caller } as never);
   };
-  /** What the gate does when a box uses it; the secret that is sent to the thief. */
+  /** The gate's part when a box uses it; the secret that is sent to the thief. */
   const use = async (secret: string): Promise<string | null> => {
     await revealSecret(core, secret).catch(() => undefined);
     return new URLSearchParams(got.join("")).get("client_secret");

@@ -150,7 +150,7 @@ export const traps: readonly Trap[] = [
   },
 ];
 
-/** What other programs of the host would run; AgentBox shows them, and touches none. */
+/** Files that other programs of the host would run; AgentBox shows them, and touches none. */
 export const plantedFiles = (touch: string): string => `
   mkdir -p .vscode .idea .claude .husky .devcontainer .github/workflows
   echo '${touch}' > .envrc; echo '${touch}' > .husky/pre-commit; chmod 755 .husky/pre-commit

@@ -1,6 +1,6 @@
 /**
- * Threat 1: names as a way out. Whatever a box asks, of whomever and over whatever, the question never leaves it; only
- * for a name that the policy allows does the gate ask, on the host, when somebody connects.
+ * Threat 1: names as a way out. No question of a box, to any server over any transport, ever leaves it; only for a name
+ * that the policy allows does the gate ask, on the host, when a program connects.
  */
 import { expect, it } from "vitest";
 import { addresses } from "../support/network.ts";

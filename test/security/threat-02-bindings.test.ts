@@ -26,7 +26,7 @@ const isBack = ({ daemon }: VaultGround): Promise<unknown> =>
     return boxes.every(({ isConnected }) => isConnected);
   });
 
-/** What holds whenever the vault is open. */
+/** Conditions that hold whenever the vault is open. */
 async function expectSameBinding(ground: VaultGround, placeholder: string): Promise<void> {
   const { daemon, network, canary } = ground;
   await network.forget();

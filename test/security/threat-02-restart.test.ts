@@ -21,14 +21,14 @@ onNetwork(
 
     it("holds after kill -9 of the daemon, and while it is away there is no network", async () => {
       const { daemon, network } = ground;
-      // A program that tries all the time, so that there is one while nobody watches.
+      // A program that tries all the time, so that it also does while the daemon is away.
       const attempts = `const http = require("node:http"), fs = require("node:fs");
         const once = (host, done) => http.get({ host, path: "/away", timeout: 1000 }, (answer) => { answer.resume(); done(host + " " + answer.statusCode); })
           .on("timeout", function () { this.destroy(); }).on("error", (error) => done(host + " " + error.code));
         const turn = () => once("api.test", (a) => once("denied.test", (b) => { fs.appendFileSync("/workspace/attempts", a + " " + b + "\\n"); setTimeout(turn, 50); }));
         turn();`;
       await run(daemon, box, ["sh", "-c", `node -e '${attempts}' >/dev/null 2>&1 & sleep 0.1`]);
-      // Read on the host, because nobody can be asked in the box while the daemon is away.
+      // Read on the host, because the box cannot be asked while the daemon is away.
       const attemptsFile = join(daemon.home, "boxes", box, "data/workspace/attempts");
       const seen = (): readonly string[] => {
         const text = existsSync(attemptsFile) ? readFileSync(attemptsFile, "utf8") : "";

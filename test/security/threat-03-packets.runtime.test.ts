@@ -1,6 +1,6 @@
 /**
- * Threat 3: packets of a kind nobody thought of. The box has loopback and nothing else, so every family ends in it.
- * Controls are real listeners on the host, which the very same program reaches from the host.
+ * Threat 3: packets of any unusual kind. The box has loopback and nothing else, so every family ends in it. Controls
+ * are real listeners on the host, which the very same program reaches from the host.
  */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ interface Listeners {
   readonly tcpPort: number;
   readonly udpPort: number;
   readonly abstractName: string;
-  /** Whoever got through, on whatever. */
+  /** The connections that got through, of any kind. */
   readonly reached: string[];
   close(): void;
 }
@@ -98,7 +98,9 @@ const dialScript = (listeners: Listeners, addresses: readonly string[]): string 
     console.log(JSON.stringify(results));
   })();`;
 
-/** What a kernel of the box's own may make and send: all of it ends in that kernel, whose only interface is loopback. */
+/**
+ * A kernel of the box's own may make and send these: all of them end in that kernel, whose only interface is loopback.
+ */
 const endsInOwnKernel = ["icmp_ping", "icmp6_ping", "netlink_uevent", "send_link_local"];
 
 const cases = (ground: Ground): void => {

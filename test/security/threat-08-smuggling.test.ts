@@ -1,6 +1,6 @@
 /**
- * Threat 8: a request inside a request. Whatever has two readings is refused, and what passes reaches the server exactly
- * as it was judged; the server of these tests keeps every byte it gets.
+ * Threat 8: a request inside a request. A request with two readings is refused, and one that passes reaches the server
+ * exactly as it was judged; the server of these tests keeps every byte it gets.
  */
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
@@ -77,7 +77,7 @@ const corpus: Readonly<Record<string, string>> = {
 
 const wayIn: readonly ArrivalKind[] = ["link", "connect"];
 
-/** What the server got: every request line and every body, as text. */
+/** The bytes that the server got: every request line and every body, as text. */
 const received = (arrivals: readonly { kind: string; text?: string }[]): string =>
   arrivals.flatMap((arrival) => (arrival.kind === "raw" ? [arrival.text ?? ""] : [])).join("\n");
 
@@ -120,7 +120,7 @@ onNetwork(
       const isBrokenBody = records.every(({ status, bytesIn }) => status === undefined && bytesIn === 0);
       const refusals = records.filter(({ verdict }) => verdict === "deny").length;
       expect(isBrokenBody || refusals >= wayIn.length, JSON.stringify(records)).toBe(true);
-      // What did pass was judged by the line the server saw.
+      // A request that passed was judged by the line the server saw.
       const lines = text.match(/^[A-Z]+ \S+ HTTP\/1\.1/gm) ?? [];
       expect(lines.length).toBeLessThanOrEqual(records.filter(({ verdict }) => verdict === "allow").length);
     });

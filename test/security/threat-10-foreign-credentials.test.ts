@@ -1,5 +1,5 @@
 /**
- * Threat 10: an allowed host as a way out, with somebody else's credential: the attacker's token, planted in a file, uploads
+ * Threat 10: an allowed host as a way out, with a foreign credential: the attacker's token, planted in a file, uploads
  * the work to the attacker's account. A host that has a secret of ours takes no other credential from the box.
  */
 import { expect, it } from "vitest";

@@ -40,7 +40,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 /** Where core is put together; everywhere else a function names the parts it uses. */
 const knowsAllOfCore = /^src\/(?:core\/(?:context|using)|daemon\/handlers\/handlers|main\/.*)\.ts$/;
 
-/** What the dashboard may know of the program; it runs in a browser. */
+/** The parts of the program that the dashboard may import; it runs in a browser. */
 const knownToWeb = ["base", "contract", "manifest", "client"];
 
 /** boxd is a program of its own, and this is where it starts and ends. */
@@ -210,8 +210,8 @@ export function judge(file: SourceFile): readonly string[] {
 }
 
 /**
- * What a file loads at run time, directly or through what it imports statically: the packages, each with the
- * file that brings it in.
+ * The packages that a file loads at run time, directly or through its static imports, each with the file that brings it
+ * in.
  */
 export function loadedPackages(
   entry: string,

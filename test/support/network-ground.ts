@@ -1,4 +1,4 @@
-/** What the network tests share: an internet and a daemon for a file, boxes with a policy, and the audit's records. */
+/** Shared by the network tests: an internet and a daemon for a file, boxes with a policy, and the audit's records. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
@@ -16,7 +16,7 @@ export interface NetworkGround {
 }
 
 export interface NetworkGroundOptions extends TestDaemonOptions {
-  /** What all cases need, once. */
+  /** Shared by all cases, once. */
   readonly prepare?: (ground: NetworkGround) => Promise<unknown>;
 }
 
@@ -110,8 +110,8 @@ export const recordsOf = ({ client }: TestDaemon, box: string, host?: string): P
   client.listEgress({ box, limit: 1_000, ...omitUndefined({ host }) });
 
 /**
- * The refusals that are recorded while the body runs; waits until there is one at least. What was allowed before is
- * recorded when its connection ends, which may be now, so it does not count.
+ * The refusals that are recorded while the body runs; waits until there is one at least. Allowed requests are recorded
+ * when their connection ends, which may be now, so they do not count.
  */
 export async function denialsDuring(
   daemon: TestDaemon,

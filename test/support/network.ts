@@ -72,11 +72,11 @@ export interface TestNetwork extends AsyncDisposable {
   startDaemon(options?: TestDaemonOptions): Promise<TestDaemon>;
   /** Everything that has reached the internet since it was last forgotten. */
   arrivals(): Promise<readonly Arrival[]>;
-  /** What has reached the services of the host that the daemon runs on. */
+  /** The requests that have reached the services of the host that the daemon runs on. */
   hostArrivals(): Promise<readonly Arrival[]>;
   forget(): Promise<void>;
   setNames(zone: Zone): Promise<void>;
-  /** What the servers that want a credential take from now on. */
+  /** The credentials that the servers take from now on. */
   setCredentials(credentials: Credentials): Promise<void>;
   /** IP packets that the internet has received, of every protocol; a connection counts as one. */
   packets(): number;
@@ -198,7 +198,7 @@ async function connectNodes(internet: NetworkNode, host: NetworkNode): Promise<v
   await inHost("ip", "addr", "add", `${addresses.host6}/64`, "dev", "eth0", "nodad");
   await inHost("ip", "link", "set", "eth0", "up");
   await inHost("ip", "route", "add", "default", "via", addresses.gateway);
-  // Neighbours that are known need not be looked for: every other packet on the wire was sent by somebody.
+  // Known neighbours need no search: every other packet on the wire was sent by a program.
   const known = (address: string, mac: string, dev: string) =>
     ["ip", "neigh", "replace", address, "lladdr", mac, "dev", dev, "nud", "permanent"] as const;
   await inHost(...known("2001:db8:1::1", far, "eth0"));

@@ -20,7 +20,7 @@ export interface OwnEngine {
 export interface OwnEngineOptions {
   /** In place of what the shared engine is configured with. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** What the engine is started through, such as a namespace in which something is missing. */
+  /** The command that the engine is started through, such as a namespace in which a part is missing. */
   readonly wrap?: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export async function startOwnDocker(
       child.kill(signal);
       await waitFor("the engine ends", () => child.exitCode !== null || child.signalCode !== null, 30_000);
       await waitFor("nothing of the engine's process is left", () => !isAlive(pid));
-      // Its helper ends with it; where nobody reaps that one, the next engine would take it for alive.
+      // Its helper ends with it; where it is not reaped, the next engine would take it for alive.
       rmSync(join(directory, "exec/containerd/containerd.pid"), { force: true });
     },
   };

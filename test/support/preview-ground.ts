@@ -107,7 +107,7 @@ export class PreviewGround implements AsyncDisposable {
     };
   }
 
-  /** What happens when the session of whoever looks ends. */
+  /** Called when the viewer's session ends. */
   endAll(): void {
     for (const end of this.#ends) end();
   }

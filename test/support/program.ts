@@ -14,7 +14,7 @@ export interface ProgramOptions {
   readonly timeoutMs?: number;
 }
 
-/** Runs a program to its end, whatever that is: a test says itself which exit code it expects. */
+/** Runs a program to its end, with any outcome: a test says itself which exit code it expects. */
 export function runProgram(argv: readonly string[], options: ProgramOptions = {}): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(argv[0] ?? "", argv.slice(1), {

@@ -21,7 +21,7 @@ import { type ProgramResult, runProgram } from "./program.ts";
 /** A repository on the host, as a person has it. */
 export interface Project {
   readonly dir: string;
-  /** What git prints; fails the test when git fails. */
+  /** git's output; fails the test when git fails. */
   git(...args: string[]): Promise<string>;
   write(path: string, content: string | Uint8Array, mode?: number): void;
   read(path: string): string;
@@ -39,7 +39,7 @@ const person = [
   "commit.gpgsign=false",
 ];
 
-/** Gives it to whoever the daemon runs as, where that is somebody else. */
+/** Gives it to the daemon's user, where that is another one. */
 export async function giveTo(daemon: TestDaemon, path: string): Promise<void> {
   const { uid, gid } = statSync(daemon.scratch);
   if (isRoot && uid !== 0) await runProgram(["chown", "-Rh", `${uid}:${gid}`, path]);

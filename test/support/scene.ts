@@ -149,7 +149,7 @@ async function fill(daemon: TestDaemon, boxes: Scene["boxes"]): Promise<void> {
     session: "shell",
     spec: { argv: ["sh", "-c", shellScript], terminal: true, cols: 100, rows: 30 },
   });
-  // Asks for a host that nobody has allowed, and waits for the answer.
+  // Asks for a host that is not allowed, and waits for the answer.
   await client.startSession("shop-api-stock", {
     session: "fetch",
     spec: {

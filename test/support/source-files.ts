@@ -25,7 +25,7 @@ export function readSources(folder: string): readonly SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(repository, path), "utf8") }));
 }
 
-/** What git keeps or would keep: tracked files, and new ones that are not ignored. */
+/** The files that git keeps or would keep: tracked files, and new ones that are not ignored. */
 export function listRepositoryFiles(): readonly string[] {
   const git = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const names = execFileSync("git", git, { cwd: repository, encoding: "utf8" }).split("\0");

@@ -1,4 +1,4 @@
-/** What the tests of ssh keys share: servers that let one key in, this host's knowledge of them, and boxes that ask. */
+/** Shared by the tests of ssh keys: servers that let one key in, this host's knowledge of them, and boxes that ask. */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, afterAll, expect } from "vitest";
@@ -123,7 +123,7 @@ export async function agentsOf({ home }: TestDaemon): Promise<readonly number[]>
     .map(({ pid }) => pid);
 }
 
-/** What was decided about signatures of a box so far; waits until there are so many. */
+/** The decisions about signatures of a box so far; waits until there are so many. */
 export const signaturesOf = (
   { daemon }: SshGround,
   box: string,

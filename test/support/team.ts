@@ -28,7 +28,7 @@ export class Visitor {
     this.origin = origin;
   }
 
-  /** What another browser would have to steal. */
+  /** The values that another browser would have to steal. */
   get cookies(): ReadonlyMap<string, string> {
     return this.#cookies;
   }
@@ -113,11 +113,11 @@ export interface TestTeam extends AsyncDisposable {
   readonly provider: TeamProvider;
   readonly origin: string;
   visitor(): Visitor;
-  /** Somebody who has signed in. */
+  /** A person who has signed in. */
   person(login: string): Promise<Visitor>;
   /** [web.sign_in] with these lines besides its usual ones; `web` is for [web] itself. */
   configure(signIn: string, web?: string): void;
-  /** Nobody of a team signs in here any more. */
+  /** Sign-in for a team is turned off. */
   unconfigure(): void;
 }
 

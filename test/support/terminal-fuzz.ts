@@ -64,7 +64,7 @@ function csi(random: Random): string {
   return introduce(random, "[") + prefix + params + intermediates + final;
 }
 
-/** What was found to act on a terminal, as it was found; a fuzzer changes each of them, too. */
+/** Sequences that were found to act on a terminal, as they were found; a fuzzer changes each of them, too. */
 export const knownAttacks: readonly string[] = [
   `${esc}\n]52;c;${stolen}\u0007`,
   `${esc}\u0008]5\r2;c;${stolen}${esc}\\`,
@@ -118,7 +118,7 @@ export function hostileStream(random: Random): Buffer {
   return toBytes(random() < 0.6 ? mutated(random, text) : text);
 }
 
-/** What programs draw with; a terminal must look the same whether it comes guarded or not. */
+/** Sequences that programs draw with; a terminal must look the same with the guard and without. */
 export function harmlessStream(random: Random): Buffer {
   const n = (most: number) => String(1 + below(random, most));
   const piece = () =>

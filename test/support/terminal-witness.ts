@@ -1,6 +1,6 @@
 /**
- * Real terminals that say what they would do with a text. What of it is harmless is written down here once more, in
- * the terminals' own terms: it must not share a mistake with the guard.
+ * Real terminals that say how they would act on a text. The list of harmless acts is written here once more, in the
+ * terminals' own terms: it must not share a mistake with the guard.
  */
 import headless from "@xterm/headless";
 import { execFile } from "node:child_process";
@@ -107,7 +107,7 @@ export class XtermWitness {
     this.#terminal.onTitleChange((title) => note(`title ${title}`));
   }
 
-  /** What it did because of these bytes. */
+  /** Its actions because of these bytes. */
   async see(bytes: Uint8Array): Promise<readonly string[]> {
     this.acts.length = 0;
     await new Promise<void>((resolve) => this.#terminal.write(bytes, resolve));

@@ -41,10 +41,10 @@ function findRuntime(): TestRuntime | undefined {
   }
 }
 
-/** What was asked for, or undefined for the embedded runtime. */
+/** The runtime that was asked for, or undefined for the embedded one. */
 export const testRuntime = findRuntime();
 
-/** What makes boxes there when no test says otherwise: for a person's own config.toml. */
+/** The runtime settings by default: for a person's own config.toml. */
 export const runtimeConfig: string =
   testRuntime === undefined ? "" : `[runtime]\nname = "${testRuntime.name}"\n`;
 

@@ -1,4 +1,6 @@
-/** What the tests of the vault share: an internet whose servers want a credential, a canary for it, and boxes that ask. */
+/**
+ * Shared by the tests of the vault: an internet whose servers want a credential, a canary for it, and boxes that ask.
+ */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +25,7 @@ export interface VaultGround extends NetworkGround {
 }
 
 export interface VaultOptions {
-  /** What all cases need, once. */
+  /** Shared by all cases, once. */
   readonly prepare?: (ground: VaultGround) => Promise<unknown>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -134,7 +136,7 @@ export function sayNo({ client }: TestDaemon, box: string): AsyncDisposable {
     async () => {
       for (const asked of await client.listApprovals())
         if (asked.box === box && asked.secret !== undefined)
-          // Whoever asked may have gone.
+          // The client may have gone.
           await client.answerApproval(asked.id, { answer: "deny" }).catch(() => undefined);
       return isOver;
     },

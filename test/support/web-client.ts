@@ -68,7 +68,7 @@ export interface OpenEvents {
   /** Status of the answer. */
   readonly isOpen: Promise<number>;
   readonly isClosed: Promise<void>;
-  /** What has come so far. */
+  /** The events so far. */
   text(): string;
   close(): void;
 }
@@ -211,7 +211,7 @@ export async function tryRoute(
     method,
     path,
     headers: { ...(isChange ? { "content-type": "application/json" } : {}), ...headers },
-    // What no route takes, so that nothing is done even where somebody is let in.
+    // A body that no route takes, so that nothing is done even if the caller is let in.
     body: method === "POST" ? '{"no such key":1}' : undefined,
   });
   return { status, code };

@@ -1,4 +1,4 @@
-/** What tests do with a terminal in the page: open it, type in it, and read what it shows. */
+/** A test's actions on a terminal in the page: open it, type in it, and read it. */
 import type { Page } from "playwright-core";
 import { waitFor } from "../../src/base/wait-for.ts";
 import { becomesTrue } from "./browser.ts";

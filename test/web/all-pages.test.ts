@@ -1,4 +1,4 @@
-/** What holds for every page: nothing serious for axe, no sideways scroll, nothing that moves while it loads. */
+/** The rules of every page: nothing serious for axe, no sideways scroll, nothing that moves while it loads. */
 import axe from "axe-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
@@ -15,7 +15,7 @@ import { endAll } from "../support/end-all.ts";
 import { describeUnless } from "../support/skipping.ts";
 import { addresses, startWebGround } from "../support/web-ground.ts";
 
-/** Sums what moved without anybody having touched the page. */
+/** Sums all movement that no input caused. */
 const watchShifts = (): void => {
   const shifts = { sum: 0, sources: [] as string[] };
   Object.assign(globalThis, { agentboxShifts: shifts });

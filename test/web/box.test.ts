@@ -41,7 +41,7 @@ describeUnless(noBrowser)("a box", () => {
     await shownState(page).getByText("paused").waitFor();
     await page.getByRole("button", { name: "Resume" }).click();
     await shownState(page).getByText("running").waitFor();
-    // What ends its processes asks first, and nothing happens before the answer.
+    // Actions that end its processes ask first, and do nothing before the answer.
     await page.getByRole("button", { name: "Stop" }).click();
     await page
       .getByRole("dialog", { name: `Stop ${name}?` })
@@ -113,7 +113,7 @@ describeUnless(noBrowser)("a box", () => {
       return (await timeline(page).getByText("Box made").count()) > 0;
     });
     expect(await timeline(page).getByRole("listitem").count()).toBeLessThan(120);
-    // What comes in meanwhile moves nothing, and waits above.
+    // New events move nothing, and wait above.
     await runIn(daemon, name, "true");
     await page.getByRole("button", { name: /new above/ }).click();
     await timeline(page).getByText("Command ended").first().waitFor();

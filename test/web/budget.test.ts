@@ -1,4 +1,4 @@
-/** What the first load costs: bytes over the wire, page by page, and time. */
+/** The cost of the first load: bytes over the wire, page by page, and time. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestBrowser, launchBrowser, noBrowser, settled, signedInPage } from "../support/browser.ts";
 import type { TestDaemon } from "../support/daemon.ts";

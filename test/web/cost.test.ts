@@ -17,7 +17,7 @@ import { describeUnless } from "../support/skipping.ts";
 const dayMs = 86_400_000;
 const evilModel = '=HYPERLINK("x")<b>';
 
-/** Two boxes: one has spent today and last week, the other long ago, with a model that nobody has a price for. */
+/** Two boxes: one has spent today and last week, the other long ago, with a model without a known price. */
 async function spend(daemon: TestDaemon): Promise<void> {
   await daemon.client.createBox({
     name: "shop-api",

@@ -1,4 +1,6 @@
-/** The workspace and the services of a box on the page: browse, read, download, upload, logs; whatever the names and bytes are. */
+/**
+ * The workspace and the services of a box on the page: browse, read, download, upload, logs; with any names and bytes.
+ */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { launchBrowser, noBrowser, settled, signedInPage, type TestBrowser } from "../support/browser.ts";

@@ -1,4 +1,4 @@
-/** What a person does with a list of boxes, each timed in the page itself: from the key to the picture after it. */
+/** A person's actions on a list of boxes, each timed in the page itself: from the key to the picture after it. */
 import type { Page } from "playwright-core";
 import { type TestBrowser, type TestPage, signedInPage } from "../support/browser.ts";
 import type { TestDaemon } from "../support/daemon.ts";

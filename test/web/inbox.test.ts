@@ -15,7 +15,7 @@ let browser: TestBrowser | undefined;
 const cards = (page: Page, host: string) =>
   page.getByRole("list", { name: "Questions" }).getByRole("listitem").filter({ hasText: host });
 
-/** What a question under a number that was used again looks like to a page that has not heard of it. */
+/** A question under a number that was used again, as a page sees it that has not heard of it. */
 function showOldDigests(): void {
   const real = globalThis.fetch;
   globalThis.fetch = async (input, init) => {

@@ -19,7 +19,7 @@ const update = (daemon: TestDaemon, name: string, change: Partial<Box>) =>
     await store.commit({ update: { ...box, ...change }, events: [] });
   });
 
-/** A box for each kind that its state asks for, and one that needs nobody. */
+/** A box for each kind that its state asks for, and one that needs no one. */
 async function makeBoxes(daemon: TestDaemon): Promise<void> {
   for (const name of ["answer", "stuck", "budget", "failed", "review", "idle"]) await memoryBox(daemon, name);
   await daemon.stop();

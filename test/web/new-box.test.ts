@@ -228,7 +228,7 @@ describeUnless(noBrowser)("the form for a new box", () => {
   });
 });
 
-/** As somebody would who pastes it: a shell with `agentbox` on its path. */
+/** As a person who pastes it: a shell with `agentbox` on its path. */
 async function inShell({ daemon }: AgentGround, line: string): Promise<{ stdout: string }> {
   const { argv, env } = daemon.command([]);
   const bin = join(mkdtempSync(join(daemon.scratch, "bin-")), "bin");

@@ -1,4 +1,4 @@
-/** Browser notifications: off until somebody turns them on, then one for each change, however many tabs there are. */
+/** Browser notifications: off until a person turns them on, then one for each change, however many tabs there are. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
@@ -96,7 +96,7 @@ describeUnless(noBrowser)("notices", () => {
       await second.getByText("Live", { exact: true }).waitFor();
       await isInBoth("(1) ");
     });
-    // What the reloaded tab had said before is gone with it; what was said is kept for all tabs.
+    // Notices of the reloaded tab are gone with it; the record of them is kept for all tabs.
     const said = await page.evaluate(() => localStorage.getItem("agentbox-notices-said") ?? "[]");
     expect(JSON.parse(said)).toHaveLength(2);
   });

@@ -51,7 +51,7 @@ interface StunServer extends AsyncDisposable {
   readonly packets: number;
 }
 
-/** Counts what WebRTC sends to find out its own address; that alone carries data to whoever listens. */
+/** Counts the packets that WebRTC sends to find out its own address; that alone carries data to a listener. */
 async function stunServer(): Promise<StunServer> {
   let packets = 0;
   const socket: Socket = createSocket("udp4", () => (packets += 1)).bind(0, "127.0.0.1");
@@ -154,7 +154,7 @@ describeUnless(noBrowser)("previews in the browser", () => {
     await preview.goto(url);
     await preview.getByRole("heading", { name: "Shop" }).waitFor();
     const outsideUrl = `http://127.0.0.1:${(outside.address() as AddressInfo).port}/`;
-    // The control: outside answers whoever asks, and the page can ask its own server.
+    // The control: outside answers every client, and the page can ask its own server.
     expect(await (await fetch(outsideUrl)).text()).toBe("outside");
     expect(visits).toBe(1);
     const asks = (target: string) =>
@@ -287,7 +287,7 @@ describeUnless(noBrowser)("previews in the browser", () => {
   });
 
   it("a link that was used says so, and an address alone shows nothing of the box", async () => {
-    // By the command line, as somebody would who has no dashboard open.
+    // By the command line, as a person without an open dashboard.
     const { ports } = await daemon.json<{ ports: { port: number; program?: string }[] }>(["ports", box]);
     expect(ports).toMatchObject([{ port, program: "node" }]);
     const { code, stdout } = await daemon.cli(["preview", box, String(port), "--print"]);

@@ -83,7 +83,7 @@ describeUnless(noBrowser)("the review page", () => {
     await using opened = await open("moving", { expected: [/the server responded with a status of 4/] });
     const { page } = opened;
     await changes(page).getByText("seen").first().waitFor();
-    // Nobody tells the page: the agent changes its work between the look and the click.
+    // The page gets no event: the agent changes its work between the look and the click.
     await runIn(daemon, "moving", "echo unseen > b.txt");
     await button(page, "Merge").click();
     const dialog = page.getByRole("dialog");
@@ -200,7 +200,7 @@ describeUnless(noBrowser)("the review page", () => {
     const { page } = opened;
     const pane = changes(page);
     await pane.locator(".review-line .code-keyword").first().waitFor();
-    // What would turn the text around is shown by its name.
+    // Characters that would turn the text around are shown by name.
     await pane.getByText("U+202E").first().waitFor();
     expect(await pane.textContent()).not.toContain("\u202e");
     await page.getByRole("switch", { name: "Side by side" }).check();

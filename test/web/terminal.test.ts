@@ -83,7 +83,7 @@ describeUnless(noBrowser)("the terminal of a box", () => {
     await two.page.getByText("read-only", { exact: true }).waitFor();
     await two.page.locator(".terminal-host .xterm-screen").click();
     await two.page.keyboard.type("echo never-$((1+1))\n");
-    // The control: the same keys of somebody who may type.
+    // The control: the same keys of a person who may type.
     await one.page.locator(".terminal-host .xterm-screen").click();
     await one.page.keyboard.type("echo again-$((1+1)); stty size\n");
     await shows(one.page, "again-2");

@@ -1,6 +1,6 @@
 /**
- * Threats 16 to 19 in a real browser: the owner is signed in, and opens a page of somebody else that sits on another port of
- * the same host, where the browser hands out its cookies. It tries every route in every way a page can.
+ * Threats 16 to 19 in a real browser: the owner is signed in, and opens a foreign page that sits on another port of the
+ * same host, where the browser hands out its cookies. It tries every route in every way a page can.
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -154,11 +154,11 @@ const packings: Record<string, (body: Buffer) => Buffer> = {
   gzip: gzipSync,
   deflate: deflateSync,
   br: brotliCompressSync,
-  // Nobody can read this one.
+  // No server can read this one.
   "x-own": (body) => Buffer.from(body).reverse(),
 };
 
-/** What it repeats is followed by "the end", so that a test knows the answer was whole. */
+/** The repeated text is followed by "the end", so that a test knows the answer was whole. */
 const serveMirror: Serve = async (request, response, url, body) => {
   const text = `${repeated(request)}\n${JSON.stringify(request.headers)}\n${body.toString()}\nthe end\n`;
   const kind = url.pathname.slice(1);

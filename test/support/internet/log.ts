@@ -1,4 +1,4 @@
-/** What reached the test's internet, in order. The tests read it to know what left a box. */
+/** The requests that reached the test's internet, in order. The tests read it to know what left a box. */
 export type Arrival =
   | { readonly kind: "dns"; readonly name: string; readonly type: string; readonly via: string }
   | { readonly kind: "tcp"; readonly address: string; readonly port: number }

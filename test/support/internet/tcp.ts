@@ -20,7 +20,7 @@ export const serveSilence = (port: number): Promise<void> => listen(port, (socke
 
 export const serveRaw = (port: number): Promise<void> =>
   listen(port, (socket) => {
-    // What has come so far counts already: a test need not wait for the end.
+    // The bytes so far count already: a test need not wait for the end.
     const arrival = { kind: "raw" as const, text: "" };
     arrived(arrival);
     socket.on("data", (chunk) => {

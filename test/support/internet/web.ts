@@ -42,7 +42,7 @@ function serveGit(sites: string, request: Request, response: Response, url: URL)
       CONTENT_TYPE: request.headers["content-type"]?.toString() ?? "",
       HTTP_CONTENT_ENCODING: request.headers["content-encoding"]?.toString() ?? "",
       GIT_PROTOCOL: request.headers["git-protocol"]?.toString() ?? "",
-      // Whoever has a credential may push where the repository's own settings let them.
+      // A client with a credential may push where the repository's own settings let it.
       ...(wantsCredential(host) ? { REMOTE_USER: "someone" } : {}),
     },
     stdio: ["pipe", "pipe", "ignore"],
@@ -98,7 +98,7 @@ function answer(request: Request, response: Response, sites: string): void {
     return void response.end();
   }
   if (url.pathname === "/slow") {
-    // An answer that goes on until somebody ends it.
+    // An answer that goes on until the client ends it.
     log(0);
     response.setHeader("content-type", "text/plain");
     const timer = setInterval(() => (response as ServerResponse).write(".\n"), 50);
