@@ -7,7 +7,7 @@ import { parseArguments } from "../src/cli/line/arguments.ts";
 import { typedValues } from "../src/cli/new-box/set-flag.ts";
 import { findCommand } from "../src/cli/table/index.ts";
 import { commandLine, commandWords } from "../web/src/new-box/command-line.ts";
-import { type Draft, type Values, emptyDraft } from "../web/src/new-box/draft.ts";
+import { type Draft, type Values, emptyDraft, withValue } from "../web/src/new-box/draft.ts";
 import { presets } from "../web/src/new-box/presets.ts";
 import { formToml } from "../web/src/new-box/form-toml.ts";
 import type { Schema } from "../web/src/new-box/schema-fields.ts";
@@ -16,7 +16,7 @@ const schema = JSON.parse(
   readFileSync(new URL("../schema/agentbox.schema.json", import.meta.url), "utf8"),
 ) as Schema;
 
-async function readBack(draft: Draft): Promise<{ values: unknown; name: string; task: string }> {
+async function readBack(draft: Draft) {
   const [command = "", ...argv] = commandWords(draft);
   const spec = findCommand(command)!;
   const args = parseArguments(spec, argv);
@@ -24,6 +24,8 @@ async function readBack(draft: Draft): Promise<{ values: unknown; name: string; 
     values: (await typedValues(args, "/p", spec.flags)) ?? {},
     name: args.text("name") ?? "",
     task: args.text("task") ?? "",
+    agents: args.text("agents")?.split(",") ?? [],
+    runs: args.integer("n") ?? 1,
   };
 }
 
@@ -100,13 +102,16 @@ const values = fc
       ) as Values,
   );
 
-const draft = fc.record({
+const shape = {
   projectDir: fc.constant("/p"),
   task: hyphens,
   name: fc.constantFrom("", "shop"),
   starts: fc.boolean(),
   values,
-});
+  rivals: fc.constant([]),
+  runs: fc.constant(1),
+};
+const draft = fc.record(shape);
 
 describe("the command of a form", () => {
   it("is read by the command line as what the form says", async () => {
@@ -121,6 +126,26 @@ describe("the command of a form", () => {
     );
   });
 
+  it("is a race of the agents that the form names", async () => {
+    const race = fc.record({
+      ...shape,
+      rivals: fc.constantFrom(["codex"], ["codex", "gemini"]),
+      runs: fc.nat(3),
+    });
+    await fc.assert(
+      fc.asyncProperty(race, async (form) => {
+        const named = withValue(form.values, ["agent", "name"], "claude");
+        const back = await readBack({ ...form, values: named });
+        expect(back.agents).toEqual(["claude", ...form.rivals]);
+        expect(back.runs).toBe(Math.max(form.runs, 1));
+        expect(back.name).toBe(form.name);
+        if (form.task.trim() !== "") expect(back.task).toBe(form.task);
+        expect(withValue(back.values as Values, ["agent", "name"], "claude")).toEqual(named);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it.each(presets.map((preset) => [preset.title, preset.values] as const))(
     "works for the preset %s",
     async (_title, preset) => {
@@ -132,6 +157,7 @@ describe("the command of a form", () => {
     expect(
       commandLine(
         {
+          ...emptyDraft,
           projectDir: "/srv/my shop",
           task: "Fix the tests; it's urgent",
           name: "shop",

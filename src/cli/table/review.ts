@@ -42,7 +42,6 @@ const pushFlags: CommandSpec["flags"] = {
   secret: { type: "text", value: "NAME", summary: "Secret of the vault; chosen by host unless told." },
   ...gateFlags,
 };
-const { name, ttl, memory, allow, preset, trust, model, autonomy } = boxFlags;
 
 export const review: readonly CommandSpec[] = [
   reviewCommand("diff", "Show what a box has changed, dangers first.", () => import("../commands/diff.ts"), {
@@ -160,15 +159,12 @@ export const review: readonly CommandSpec[] = [
         ],
         flags: {
           agents: { type: "text", value: "A,B", summary: "Who runs, with commas." },
-          n: { type: "text", value: "N", summary: "How many of each; 1 unless told." },
+          n: { type: "text", value: "N", summary: "How many of each; default: 1." },
           check: { type: "switch", summary: "Run the manifest's checks on each result." },
           pick: { type: "text", value: "BOX", summary: "Keep this one and discard the others." },
-          name: { ...name!, summary: "Begin the boxes' names with this; race unless told." },
-          ...Object.fromEntries(
-            Object.entries({ ttl, memory, allow, preset, trust, model, autonomy }).filter(
-              ([, flag]) => flag !== undefined,
-            ),
-          ),
+          task: { type: "text", short: "p", value: "TEXT", summary: "The task, as an option." },
+          ...boxFlags,
+          name: { ...boxFlags["name"]!, summary: "Begin the boxes' names with this; default: race." },
         },
         takes: [0, Infinity],
       },

@@ -1,4 +1,6 @@
-/** Directories that boxes were made from, or that a person has trusted. */
+/** Directories that boxes were made from, that a person has trusted, or that the user config lists. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import { printable } from "../../base/printable.ts";
 import type { KnownProject } from "../../contract/api/schemas/forms.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Using } from "../using.ts";
@@ -14,7 +16,7 @@ interface Seen {
 }
 
 export async function listProjects(
-  core: Using<"host" | "store">,
+  core: Using<"host" | "storage" | "store">,
   { boxes, includesTrusted, more = [] }: Seen,
 ): Promise<KnownProject[]> {
   const trust = includesTrusted ? await core.ports.store.listTrust() : [];
@@ -27,12 +29,14 @@ export async function listProjects(
   const projects = await Promise.all(
     [...dirs].map(async (dir): Promise<KnownProject> => {
       const own = boxes.filter(({ projectDir }) => projectDir === dir);
+      const branch = await core.ports.storage.branch("", { mounted: dir });
       const used = [...own.map(({ createdAtMs }) => createdAtMs), trusted.get(dir) ?? 0];
       return {
         dir,
         boxes: own.length,
         // Unreadable files are found out when a box is to be made from it.
         hasManifest: (await core.ports.host.readProjectFile(dir, manifestName).catch(() => "")) !== undefined,
+        ...omitUndefined({ branch: branch === undefined ? undefined : printable(branch) }),
         isTrusted: trusted.has(dir),
         lastUsedAtMs: Math.max(...used),
       };

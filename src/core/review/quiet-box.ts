@@ -7,16 +7,25 @@ import { closeLink, launchQuietly } from "../boot/start-box.ts";
 /**
  * Speaks to a box whether it runs or not. A stopped one is started for it without its agent and its services, and
  * stopped again; its record says stopped all the while, so that a crash in between leaves nothing but a process that
- * the next daemon ends.
+ * the next daemon ends. What may be repeated is done again when the box ends in the middle of it.
  */
 export async function withLink<T>(
   core: Using<LinkParts>,
   name: string,
   act: (box: Box, link: BoxLink) => Promise<T>,
+  { mayRepeat = false }: { readonly mayRepeat?: boolean } = {},
 ): Promise<T> {
   const box = await core.getBox(name);
   const live = core.live.get(name)?.link;
-  if (box.state.phase === "running" && live) return act(box, live);
+  let failure: { readonly error: unknown } | undefined;
+  if (box.state.phase === "running" && live) {
+    try {
+      return await act(box, live);
+    } catch (error) {
+      if (!mayRepeat) throw error;
+      failure = { error };
+    }
+  }
   if (box.state.phase === "paused") {
     throw new AgentBoxError(
       "box.wrong_phase",
@@ -29,6 +38,8 @@ export async function withLink<T>(
   return core.locked(name, async () => {
     const current = await core.getBox(name);
     const link = core.live.get(name)?.link;
+    // An agent that is done takes its box along while somebody looks at its work; the work is still there.
+    if (failure !== undefined && link === live) throw failure.error;
     if (current.state.phase === "running" && link) return act(current, link);
     if (current.state.phase !== "stopped" && current.state.phase !== "failed") {
       throw new AgentBoxError("box.wrong_phase", `The box "${name}" is ${current.state.phase}.`, {

@@ -11,5 +11,7 @@ export async function takeCheckpoint(
   options: TakeOptions,
 ): Promise<Checkpoint | undefined> {
   requireReviewable(await core.getBox(name));
-  return withLink(core, name, (box, link) => takeFrom(core, box, link, options));
+  return withLink(core, name, (box, link) => takeFrom(core, box, link, options), {
+    mayRepeat: true,
+  });
 }

@@ -20,7 +20,9 @@ export const formHandlers: Pick<Handlers, keyof typeof formRoutes> = {
   async listProjects({ deps: { core }, access }) {
     const all = await core.ports.store.listBoxes();
     const boxes = all.filter(({ name, incarnation }) => access.shows({ box: name, incarnation }));
-    const more = access.mayOrder ? [] : await memberProjects(core);
+    const listed = memberProjects(core);
+    // A config that cannot be read lists nothing; its owner is told about it elsewhere.
+    const more = await (access.mayOrder ? listed.catch(() => []) : listed);
     return { projects: await listProjects(core, { boxes, more, includesTrusted: access.isOfHost }) };
   },
 };

@@ -27,3 +27,4 @@ export const approvalsQuery = queryOptions({
   queryFn: () => client.listApprovals(),
 });
 export const agentsQuery = queryOptions({ queryKey: ["agents"], queryFn: () => client.listAgents() });
+export const projectsQuery = queryOptions({ queryKey: ["projects"], queryFn: () => client.listProjects() });

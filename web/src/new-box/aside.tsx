@@ -19,13 +19,12 @@ interface AsideProps {
   readonly command: string;
   /** The command that only makes it, for what follows. */
   readonly createCommand: string;
-  readonly madeBox: string | undefined;
 }
 
 const tabs = ["Summary", "agentbox.toml", "Command line", "Run locally"] as const;
 type Tab = (typeof tabs)[number];
 
-export function Aside({ check, isCurrent, error, toml, command, createCommand, madeBox }: AsideProps) {
+export function Aside({ check, isCurrent, error, toml, command, createCommand }: AsideProps) {
   const [tab, setTab] = useState<Tab>("Summary");
   return (
     <aside className="parts-card parts-stack new-box-aside" aria-label="What this form means">
@@ -59,9 +58,7 @@ export function Aside({ check, isCurrent, error, toml, command, createCommand, m
             <CopyableText text={command} label="Copy the command" />
           </>
         ) : null}
-        {tab === "Run locally" ? (
-          <RunLocally createCommand={createCommand} check={check} madeBox={madeBox} />
-        ) : null}
+        {tab === "Run locally" ? <RunLocally createCommand={createCommand} check={check} /> : null}
       </div>
     </aside>
   );

@@ -16,7 +16,7 @@ interface BeginningsProps {
   readonly onDraft: (draft: Partial<Draft>) => void;
 }
 
-/** Where a form can begin: a preset, a box that is there, or what was asked for last time. */
+/** Where a form can begin: a preset, another box, or what was asked for last time. */
 export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
   const boxes = useQuery(boxesQuery).data ?? [];
   const toast = useToast();
@@ -27,35 +27,41 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
     toast(`Filled in as ${name} was made.`);
   };
   return (
-    <section className="parts-card parts-stack" aria-label="Presets">
-      <div className="new-box-presets">
-        {presets.map((preset) => (
-          <Button key={preset.name} onClick={() => onPreset(preset.values)} className="new-box-preset">
-            <span>{preset.title}</span>
-            <span className="small quiet">{preset.description}</span>
-          </Button>
-        ))}
-        {last === undefined ? null : (
-          <Button onClick={() => onDraft(last)} className="new-box-preset">
-            <span>Last used</span>
-            <span className="small quiet">What you asked for last time in this browser.</span>
-          </Button>
-        )}
-      </div>
-      <Field
-        label="Like a box that is there"
-        hint="Its agent, runtime, workspace, limits and times. What reaches the host comes from the project's manifest again."
-      >
-        <Select value="" disabled={boxes.length === 0} onChange={({ target }) => void copy(target.value)}>
-          <option value="">choose a box</option>
-          {boxes.map(({ name, agent }) => (
-            <option key={name} value={name}>
-              {name} ({agent})
-            </option>
+    <details className="parts-card new-box-section">
+      <summary>
+        <h2>Start from</h2>
+        <span className="quiet small new-box-section-hint">A preset, another box, or the last form.</span>
+      </summary>
+      <div className="parts-stack new-box-beginnings">
+        <div className="new-box-presets">
+          {presets.map((preset) => (
+            <Button key={preset.name} onClick={() => onPreset(preset.values)} className="new-box-preset">
+              <span>{preset.title}</span>
+              <span className="small quiet">{preset.description}</span>
+            </Button>
           ))}
-        </Select>
-      </Field>
-    </section>
+          {last === undefined ? null : (
+            <Button onClick={() => onDraft(last)} className="new-box-preset">
+              <span>Last used</span>
+              <span className="small quiet">As you created a box last in this browser.</span>
+            </Button>
+          )}
+        </div>
+        <Field
+          label="Like another box"
+          hint="Its agent, runtime, workspace, limits and times. What reaches the host comes from the project's manifest again."
+        >
+          <Select value="" disabled={boxes.length === 0} onChange={({ target }) => void copy(target.value)}>
+            <option value="">choose a box</option>
+            {boxes.map(({ name, agent }) => (
+              <option key={name} value={name}>
+                {name} ({agent})
+              </option>
+            ))}
+          </Select>
+        </Field>
+      </div>
+    </details>
   );
 }
 

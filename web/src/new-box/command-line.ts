@@ -1,6 +1,6 @@
 /** The form as the command that does the same. */
 import { inlineToml, tomlKey } from "../../../src/manifest/toml/toml-text.ts";
-import { type Draft, type Values, valueAt, withValue } from "./draft.ts";
+import { type Draft, type Values, isRace, valueAt, withValue } from "./draft.ts";
 import { shellLine } from "./shell-quote.ts";
 
 /** Keys that are one flag with one value. */
@@ -93,14 +93,15 @@ const isMountList = (value: unknown): value is Mount[] =>
 
 /** The words after `agentbox`. */
 export function commandWords(draft: Draft, trust?: string): string[] {
-  const { name, task, starts, values } = draft;
+  const { name, task, starts, values, rivals, runs } = draft;
+  const races = isRace(draft);
   const saying = new Saying(values);
   const { words } = saying;
   let agent: string[] = [];
   let args: string[] = [];
   saying.take(["agent", "name"], isText, (value) => ((agent = [value]), []));
   // Arguments go after `--`, which only `run` passes on.
-  if (starts) saying.take(["agent", "args"], isTextList, (value) => ((args = value), []));
+  if (starts && !races) saying.take(["agent", "args"], isTextList, (value) => ((args = value), []));
   for (const [name, section, key] of flags)
     saying.take([section, key], isSingle, (value) => flag(name, String(value)));
   saying.take(["budget", "run", "tokens"], isNumber, (value) => flag("budget-tokens", String(value)));
@@ -121,15 +122,21 @@ export function commandWords(draft: Draft, trust?: string): string[] {
       flag("mount", `${source}:${target}${access === "write" ? ":rw" : ""}`),
     ),
   );
+  const start = races
+    ? [
+        "race",
+        ...flag("agents", [...agent, ...rivals].join(",")),
+        ...(runs > 1 ? flag("n", String(runs)) : []),
+      ]
+    : [starts ? "run" : "create", ...agent];
   return [
-    starts ? "run" : "create",
-    ...agent,
+    ...start,
     ...(name === "" ? [] : flag("name", name)),
-    ...(starts && task.trim() !== "" ? flag("task", task) : []),
+    ...((starts || races) && task.trim() !== "" ? flag("task", task) : []),
     ...words,
     ...saying.rest(),
     ...(trust === undefined ? [] : flag("trust", trust)),
-    ...(starts ? ["--detach"] : []),
+    ...(starts && !races ? ["--detach"] : []),
     ...(args.length === 0 ? [] : ["--", ...args]),
   ];
 }

@@ -4,7 +4,8 @@ import { isRemediable } from "../../../src/contract/plan.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Visible } from "../parts/visible.tsx";
-import type { Draft } from "./draft.ts";
+import { mostRunners } from "../../../src/contract/race.ts";
+import { type Draft, isRace } from "./draft.ts";
 
 interface CreateButtonProps {
   readonly draft: Draft;
@@ -21,25 +22,33 @@ export function CreateButton({ draft, check, isCurrent, needsTrust, isLinked, on
     check === undefined ||
     check.findings.some(({ severity }) => severity === "error") ||
     check.problems.some((problem) => !isRemediable(problem));
+  const races = isRace(draft);
+  const boxes = (draft.rivals.length + 1) * draft.runs;
+  const raceProblem =
+    races && draft.task.trim() === ""
+      ? "A race needs a task."
+      : races && boxes > mostRunners
+        ? `A race has at most ${mostRunners} boxes.`
+        : undefined;
   const why = needsTrust
     ? "First say whether the project may have what it asks for."
     : isWrong && isCurrent
       ? "First correct what is wrong; the summary says what."
-      : "";
+      : (raceProblem ?? "");
   return (
     <div className="parts-row new-box-create">
       <Button
         kind="primary"
-        disabled={isWrong || needsTrust || !isCurrent}
+        disabled={isWrong || needsTrust || !isCurrent || raceProblem !== undefined}
         onClick={() => (isLinked ? setAsking(true) : onCreate())}
       >
-        {draft.starts ? "Create and start" : "Create"}
+        {races ? `Create ${boxes} boxes and race` : draft.starts ? "Create and start" : "Create"}
       </Button>
       <span className="small quiet" aria-live="polite">
         {why}
       </span>
       <Dialog
-        title="Make this box?"
+        title={races ? "Start this race?" : "Create this box?"}
         isOpen={isAsking}
         onClose={() => setAsking(false)}
         footer={
@@ -52,12 +61,12 @@ export function CreateButton({ draft, check, isCurrent, needsTrust, isLinked, on
                 onCreate();
               }}
             >
-              Make it
+              {races ? "Start the race" : "Create it"}
             </Button>
           </>
         }
       >
-        <p>A link filled this form in, and not you.</p>
+        <p>A link filled in this form.</p>
         <dl className="new-box-facts">
           <div>
             <dt>Agent</dt>

@@ -11,9 +11,24 @@ export interface Draft {
   /** Whether its agent begins at once. */
   readonly starts: boolean;
   readonly values: Values;
+  /** Agents that get the same task in a race with the one of the values. */
+  readonly rivals: readonly string[];
+  /** How often each of them runs. */
+  readonly runs: number;
 }
 
-export const emptyDraft: Draft = { projectDir: "", task: "", name: "", starts: true, values: {} };
+export const emptyDraft: Draft = {
+  projectDir: "",
+  task: "",
+  name: "",
+  starts: true,
+  values: {},
+  rivals: [],
+  runs: 1,
+};
+
+export const isRace = ({ rivals, runs }: Pick<Draft, "rivals" | "runs">): boolean =>
+  rivals.length > 0 || runs > 1;
 
 type Table = Readonly<Record<string, unknown>>;
 const isTable = (value: unknown): value is Table =>
@@ -73,6 +88,19 @@ export function requestOf(draft: Draft, project: FoundProject | undefined, trust
     start: starts,
     ...(starts ? { ephemeral: name === "", ...workOf(task) } : {}),
   };
+}
+
+/** The same request for another agent; options, arguments and a version belong to one agent only. */
+export function requestFor(request: CreateBoxInput, agent: string): CreateBoxInput {
+  const flags: Values = request.flags ?? {};
+  const isSame = valueAt(flags, ["agent", "name"]) === agent;
+  const kept = isSame
+    ? flags
+    : ["options", "version", "args"].reduce(
+        (values, key) => withValue(values, ["agent", key], undefined),
+        flags,
+      );
+  return { ...request, flags: { ...withValue(kept, ["agent", "name"], agent) } };
 }
 
 /** What the box is made to run. */

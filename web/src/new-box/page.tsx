@@ -1,16 +1,26 @@
 /** A new box: a form that comes from the schemas, and beside it what it means. */
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { client } from "../api/client.ts";
-import { agentsQuery } from "../api/queries.ts";
+import { agentsQuery, projectsQuery } from "../api/queries.ts";
 import { ErrorNote, Note, PageHeader, Skeleton } from "../parts/note.tsx";
+import { useToast } from "../parts/toast.tsx";
 import { Aside } from "./aside.tsx";
 import { Basics } from "./basics.tsx";
 import { Beginnings } from "./beginnings.tsx";
 import { commandLine } from "./command-line.ts";
 import { CreateButton } from "./create-button.tsx";
-import { type Draft, type Values, emptyDraft, requestOf, valueAt, withValue, withValues } from "./draft.ts";
+import {
+  type Draft,
+  type Values,
+  emptyDraft,
+  isRace,
+  requestOf,
+  valueAt,
+  withValue,
+  withValues,
+} from "./draft.ts";
 import { ProblemsContext } from "./form-context.ts";
 import { formToml } from "./form-toml.ts";
 import { keepLast } from "./last-form.ts";
@@ -31,7 +41,7 @@ const route = getRouteApi("/new");
 
 export function NewBoxPage() {
   const { data, error } = useQuery(schemaQuery);
-  const { isPending } = useQuery(agentsQuery);
+  const isPending = [useQuery(agentsQuery), useQuery(projectsQuery)].some((query) => query.isPending);
   const search = route.useSearch();
   if (error) return <ErrorNote error={error} />;
   return (
@@ -82,7 +92,9 @@ function Form({ schema, choices, linked }: FormProps) {
   const [agreed, setAgreed] = useState<string>();
   const agents = useQuery(agentsQuery).data ?? [];
   const { check, isCurrent, error } = useCheck(draft);
-  const { making, make, giveUp, reset } = useMaking();
+  const { making, make, race, giveUp, reset } = useMaking();
+  const navigate = useNavigate();
+  const toast = useToast();
 
   const change = (more: Partial<Draft>) => setDraft((now) => ({ ...now, ...more }));
   const setSection = useCallback(
@@ -101,7 +113,8 @@ function Form({ schema, choices, linked }: FormProps) {
     }));
 
   const name = valueAt(draft.values, ["agent", "name"]);
-  const agent = agents.find((one) => one.name === (name ?? check?.summary?.spec.agent.name));
+  const agentName = typeof name === "string" ? name : check?.summary?.spec.agent.name;
+  const agent = agents.find((one) => one.name === agentName);
   const options = agent?.options as Schema | undefined;
   const root = useMemo(() => rootField(schema, choices, options), [schema, choices, options]);
   const problems = useMemo(
@@ -120,12 +133,33 @@ function Form({ schema, choices, linked }: FormProps) {
   const digest = trust !== undefined && !trust.isTrusted ? trust.digest : undefined;
   const consent = digest !== undefined && agreed === digest ? digest : undefined;
   const dir = check?.project?.dir ?? draft.projectDir;
-  const typed = { ...draft, projectDir: draft.projectDir === "" ? "" : dir };
+  const races = isRace(draft);
+  const typed = {
+    ...draft,
+    projectDir: draft.projectDir === "" ? "" : dir,
+    values: races ? withValue(draft.values, ["agent", "name"], agentName) : draft.values,
+  };
   const toml = useMemo(() => formToml(draft.values, schema), [draft.values, schema]);
 
-  const create = () => {
+  const create = async () => {
     keepLast(draft);
-    return make(requestOf(draft, check?.project, consent), typeof name === "string" ? name : undefined);
+    const request = requestOf(draft, check?.project, consent);
+    if (races) {
+      const others = draft.rivals.filter((one) => one !== agentName);
+      const agents = agentName === undefined ? others : [agentName, ...others];
+      const started = await race(request, { agents, count: draft.runs });
+      if (started === undefined) return;
+      toast("Race started", "good");
+      return navigate({ to: "/race/$name", params: { name: started } });
+    }
+    const created = await make(request, typeof name === "string" ? name : undefined);
+    if (created === undefined) return;
+    const { box, leftBehind, warnings } = created;
+    toast("Box created", "good");
+    if (leftBehind > 0)
+      toast(`${leftBehind} uncommitted ${leftBehind === 1 ? "path was" : "paths were"} not carried in.`);
+    for (const warning of warnings) toast(warning);
+    return navigate({ to: "/box/$name", params: { name: box.name } });
   };
   const isWorking = making.phase === "working";
   return (
@@ -133,28 +167,30 @@ function Form({ schema, choices, linked }: FormProps) {
       <div className="parts-stack new-box-form">
         {linked === undefined ? null : (
           <Note tone="warn">
-            <strong>A link filled this form in.</strong>
-            <span>Nothing has been made. Read it before you press the button, above all the task.</span>
+            <strong>A link filled in this form.</strong>
+            <span>Nothing has been created. Read it before you press the button, above all the task.</span>
           </Note>
         )}
         {making.phase === "idle" ? (
           <>
-            <Beginnings
-              onPreset={(values) => change({ values: withValues(draft.values, values) })}
-              onDraft={change}
-            />
             <Basics
               draft={draft}
               agents={agents}
+              presets={choices["network.presets"] ?? []}
               nameError={problemOf("box.name_invalid", "box.name_taken")}
               dirError={problemOf("workspace.source_invalid", "file.failed")}
               proposedName={check?.summary?.name}
+              agentName={agentName}
               onChange={change}
               onAgent={chooseAgent}
             />
             {trust === undefined ? null : (
               <TrustQuestion question={trust} agreed={agreed} onAgree={setAgreed} />
             )}
+            <Beginnings
+              onPreset={(values) => change({ values: withValues(draft.values, values) })}
+              onDraft={change}
+            />
             <ProblemsContext value={problems}>
               <Sections root={root} values={draft.values} wrong={wrong} onSection={setSection} />
             </ProblemsContext>
@@ -168,7 +204,7 @@ function Form({ schema, choices, linked }: FormProps) {
             />
           </>
         ) : (
-          <Progress making={making} onGiveUp={giveUp} onBack={reset} />
+          <Progress making={making} noun={races ? "race" : "box"} onGiveUp={giveUp} onBack={reset} />
         )}
       </div>
       <Aside
@@ -181,10 +217,9 @@ function Form({ schema, choices, linked }: FormProps) {
           { ...typed, starts: false, name: draft.name || (check?.summary?.name ?? "") },
           consent,
         )}
-        madeBox={making.phase === "done" ? making.created.box.name : undefined}
       />
       <span className="visually-hidden" role="status">
-        {isWorking ? "Making the box" : isCurrent ? "Checked" : "Checking"}
+        {isWorking ? (races ? "Creating the race" : "Creating the box") : isCurrent ? "Checked" : "Checking"}
       </span>
     </div>
   );

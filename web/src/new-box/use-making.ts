@@ -1,27 +1,21 @@
-/** Makes the box, with what it needs before: an agent that is missing is installed, an image that is missing is built. */
+/** Makes the box, or the boxes of a race, and says how far it is. */
 import { useRef, useState } from "react";
 import { AgentBoxError, isAgentBoxError, toAgentBoxError } from "../../../src/base/errors.ts";
-import { omitUndefined } from "../../../src/base/omit-undefined.ts";
+import { planAll } from "../../../src/client/plan-problems.ts";
 import type { CreateBoxInput, CreatedBox } from "../../../src/contract/api/schemas.ts";
-import { isRemediable, problemsOf } from "../../../src/contract/plan.ts";
+import { planRunners, raceOf } from "../../../src/contract/race.ts";
 import type { BoxEvent } from "../../../src/contract/events.ts";
 import { client } from "../api/client.ts";
 import { useLiveEvents } from "../api/live.ts";
-
-export interface Step {
-  readonly key: string;
-  readonly title: string;
-  readonly detail?: string | undefined;
-  readonly isDone: boolean;
-}
+import { requestFor } from "./draft.ts";
+import { type Step, create, solve } from "./solving.ts";
 
 export type MadeBox = Omit<CreatedBox, "command">;
 
 export type Making =
   | { readonly phase: "idle" }
   | { readonly phase: "working"; readonly steps: readonly Step[] }
-  | { readonly phase: "failed"; readonly steps: readonly Step[]; readonly error: AgentBoxError }
-  | { readonly phase: "done"; readonly steps: readonly Step[]; readonly created: MadeBox };
+  | { readonly phase: "failed"; readonly steps: readonly Step[]; readonly error: AgentBoxError };
 
 /** What an event of the log says about how far the box is. */
 const eventTitles: Readonly<Record<string, string>> = {
@@ -29,66 +23,12 @@ const eventTitles: Readonly<Record<string, string>> = {
   "box.prepared": "Workspace filled",
   "box.starting": "Starting",
   "boot.started": "Booted",
-  "boot.sealed": "Sealed: what runs now cannot change the box",
+  "boot.sealed": "Locked down",
   "service.changed": "Service",
   "session.started": "Agent started",
   "box.started": "Running",
   "box.failed": "Did not come up",
 };
-
-type Report = (step: Step) => void;
-
-async function install(facts: AgentBoxError["facts"], report: Report, signal: AbortSignal): Promise<void> {
-  const {
-    agent = "",
-    version,
-    digest,
-  } = (facts ?? {}) as { agent?: string; version?: string; digest?: string };
-  const step = { key: "install", title: `Installing ${agent}` };
-  report({ ...step, isDone: false });
-  const what = {
-    // A version that only this project wants does not become that of every other.
-    keepPin: true,
-    ...omitUndefined({ version, digest }),
-  };
-  for await (const line of client.installAgent(agent, what, signal)) {
-    if (line.type === "error") throw AgentBoxError.fromBody(line.error);
-    if (line.type === "done") return report({ ...step, title: `Installed ${agent}`, isDone: true });
-    report({ ...step, detail: line.message, isDone: false });
-  }
-  throw new AgentBoxError("tool.install_failed", `The daemon went away while it installed ${agent}.`);
-}
-
-async function build(request: CreateBoxInput, report: Report, signal: AbortSignal): Promise<void> {
-  const { projectDir, manifest, flags, trust } = request;
-  const step = { key: "build", title: "Building the image" };
-  report({ ...step, isDone: false });
-  const what = JSON.parse(JSON.stringify({ projectDir, manifest, flags, trust })) as object;
-  for await (const line of client.buildImage(what, signal)) {
-    if (line.type === "error") throw AgentBoxError.fromBody(line.error);
-    if (line.type === "done") return report({ ...step, title: "Built the image", isDone: true });
-    report({ ...step, detail: line.message, isDone: false });
-  }
-  throw new AgentBoxError("image.build_failed", "The daemon went away while it built the image.");
-}
-
-async function create(
-  request: CreateBoxInput,
-  report: Report,
-  signal: AbortSignal,
-  tried: readonly string[] = [],
-): Promise<CreatedBox> {
-  try {
-    return await client.createBox(request);
-  } catch (error) {
-    const isSolvable =
-      isAgentBoxError(error) && error.code !== "trust.required" && problemsOf(error).every(isRemediable);
-    if (!isSolvable || tried.includes(error.code)) throw error;
-    if (error.code === "tool.not_installed") await install(error.facts, report, signal);
-    else await build(request, report, signal);
-    return create(request, report, signal, [...tried, error.code]);
-  }
-}
 
 const recheckMs = 2_000;
 
@@ -103,10 +43,16 @@ async function untilMade(name: string): Promise<MadeBox> {
   }
 }
 
+export interface RaceAsked {
+  readonly agents: readonly string[];
+  readonly count: number;
+}
+
 export function useMaking() {
   const [making, setMaking] = useState<Making>({ phase: "idle" });
   const stop = useRef<AbortController>(undefined);
-  const box = useRef<{ name?: string | undefined; agent?: string | undefined }>({});
+  /** The box that is being made, whose events are steps. */
+  const ours = useRef<{ name?: string | undefined; agent?: string | undefined } | undefined>(undefined);
 
   const report = (step: Step) =>
     setMaking((now) => {
@@ -119,9 +65,9 @@ export function useMaking() {
     });
 
   useLiveEvents((event) => {
-    // The answer can be there before the last events are.
-    if (making.phase === "idle" || !isOurs(event, box.current)) return;
-    box.current.name = event.box;
+    const box = ours.current;
+    if (box === undefined || !isOurs(event, box)) return;
+    box.name = event.box;
     const title = eventTitles[event.type];
     if (title === undefined) return;
     const { name, state } = event.data as { name?: string; state?: string };
@@ -129,23 +75,66 @@ export function useMaking() {
     report({ key: `${event.type} ${detail ?? ""}`, title, detail, isDone: event.type !== "box.failed" });
   });
 
-  const make = async (request: CreateBoxInput, agent: string | undefined) => {
+  /** Undefined when it failed; why is in `making`. */
+  const attempt = async <T>(act: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> => {
     stop.current = new AbortController();
-    box.current = { name: request.name, agent };
     setMaking({ phase: "working", steps: [] });
     try {
-      const created: MadeBox = await create(request, report, stop.current.signal).catch((thrown: unknown) => {
-        const { name } = box.current;
-        if (name === undefined || !isAgentBoxError(thrown, "request.timed_out")) throw thrown;
-        return untilMade(name);
-      });
-      setMaking((now) => ({ phase: "done", steps: "steps" in now ? now.steps : [], created }));
+      return await act(stop.current.signal);
     } catch (thrown) {
       const error = toAgentBoxError(thrown);
       setMaking((now) => ({ phase: "failed", steps: "steps" in now ? now.steps : [], error }));
+      return undefined;
     }
   };
-  return { making, make, giveUp: () => stop.current?.abort(), reset: () => setMaking({ phase: "idle" }) };
+
+  const makeOne = async (request: CreateBoxInput, signal: AbortSignal): Promise<MadeBox> => {
+    try {
+      return await create(request, report, signal);
+    } catch (thrown) {
+      const name = request.name ?? ours.current?.name;
+      if (name === undefined || !isAgentBoxError(thrown, "request.timed_out")) throw thrown;
+      return untilMade(name);
+    }
+  };
+
+  const make = (request: CreateBoxInput, agent: string | undefined): Promise<MadeBox | undefined> => {
+    ours.current = { name: request.name, agent };
+    return attempt((signal) => makeOne(request, signal));
+  };
+
+  /** Nobody starts unless all can. Gives the name of the race. */
+  const race = (
+    { name: stem, ...request }: CreateBoxInput,
+    { agents, count }: RaceAsked,
+  ): Promise<string | undefined> => {
+    ours.current = undefined;
+    return attempt(async (signal) => {
+      const plan = { key: "plan", title: `Planning ${agents.length * count} boxes` };
+      report({ ...plan, isDone: false });
+      const taken = (await client.listBoxes()).map((box) => box.name);
+      const runners = planRunners({ agents, count, stem }, taken);
+      const inputs = runners.map(({ agent, box }) => ({ ...requestFor(request, agent), name: box }));
+      const planned = await planAll(client, inputs);
+      // What several runs of an agent need is the same.
+      for (const one of planned.filter((_, index) => index % count === 0)) await solve(one, report, signal);
+      report({ ...plan, isDone: true });
+      for (const input of inputs) {
+        const step = { key: input.name, title: `Starting ${input.name}` };
+        report({ ...step, isDone: false });
+        await makeOne(input, signal);
+        report({ ...step, title: `Started ${input.name}`, isDone: true });
+      }
+      return raceOf({ name: runners[0]!.box, agent: runners[0]!.agent });
+    });
+  };
+  return {
+    making,
+    make,
+    race,
+    giveUp: () => stop.current?.abort(),
+    reset: () => setMaking({ phase: "idle" }),
+  };
 }
 
 /** A box without a chosen name is known by its first event: the one of this agent that was made after the request. */

@@ -50,6 +50,7 @@ const KnownProject = z.object({
   dir: z.string(),
   boxes: z.int().describe("How many boxes there are of it."),
   hasManifest: z.boolean(),
+  branch: z.string().optional().describe("The branch that it is on, where it is a repository."),
   isTrusted: z.boolean().describe("Whether somebody has agreed to something for it."),
   lastUsedAtMs: z.int().optional(),
 });

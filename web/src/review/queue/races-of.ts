@@ -1,5 +1,6 @@
-/** Which boxes run the same race: `agentbox race` calls them STEM-HEAT-AGENT, with a number when one agent runs twice. */
+/** Which boxes run the same race. */
 import type { BoxSummary } from "../../../../src/contract/api/schemas.ts";
+import { raceOf } from "../../../../src/contract/race.ts";
 
 export interface Race {
   /** Such as race-1. */
@@ -7,17 +8,10 @@ export interface Race {
   readonly boxes: readonly BoxSummary[];
 }
 
-/** The heat a box belongs to; undefined for one that only looks like it. */
-function heatOf({ name, agent }: Pick<BoxSummary, "name" | "agent">): string | undefined {
-  const [, heat, rest] = /^(.+?-\d+)-(.+)$/.exec(name) ?? [];
-  const own = agent.split(/[\s@]/)[0] ?? agent;
-  return rest === own || rest?.replace(/-\d+$/, "") === own ? heat : undefined;
-}
-
 export function racesOf(boxes: readonly BoxSummary[]): Race[] {
   const heats = new Map<string, BoxSummary[]>();
   for (const box of boxes) {
-    const heat = heatOf(box);
+    const heat = raceOf(box);
     if (heat !== undefined) heats.set(heat, [...(heats.get(heat) ?? []), box]);
   }
   return [...heats]

@@ -17,7 +17,7 @@ import { useAction } from "../../parts/use-action.ts";
 import { GlanceFacts } from "./glance.tsx";
 import { racesOf } from "./races-of.ts";
 import { ReviewPanel } from "../review-panel.tsx";
-import { useGlances } from "./use-glances.ts";
+import { type Glance, useGlances } from "./use-glances.ts";
 
 /** The same task for several agents: all races whose boxes are still there. */
 export function RacesPage() {
@@ -30,7 +30,14 @@ export function RacesPage() {
       {boxes === undefined && error === null ? <Skeleton height={240} /> : null}
       {boxes !== undefined && races.length === 0 ? (
         <Empty title="No races">
-          <p>Give one task to several agents, and take the best:</p>
+          <p>Give one task to several agents, and keep the best work.</p>
+          <Link
+            to="/new"
+            search={{ agent: undefined, project: undefined, task: undefined }}
+            className="parts-button"
+          >
+            New race
+          </Link>
           <code>agentbox race "fix the tests" --agents claude,codex</code>
         </Empty>
       ) : null}
@@ -65,7 +72,8 @@ export function RacePage() {
   const { data: boxes, error } = useQuery(boxesQuery);
   const race = racesOf(boxes ?? []).find((one) => one.name === name);
   const runners = race?.boxes ?? [];
-  const glances = useGlances(runners.map((box) => box.name));
+  const done = runners.filter(isDone).map((box) => box.name);
+  const glances = useGlances(done);
   const [chosen, setChosen] = useState<string>();
   const [against, setAgainst] = useState("");
   const current = runners.find((box) => box.name === chosen) ?? runners[0];
@@ -93,12 +101,11 @@ export function RacePage() {
         </Empty>
       ) : null}
       <div className="review-runners">
-        {runners.map((box, index) => (
+        {runners.map((box) => (
           <Runner
             key={box.name}
             box={box}
-            review={glances[index]?.review}
-            error={glances[index]?.error}
+            glance={glances.find((one) => one.box === box.name)}
             isChosen={box === current}
             onChoose={() => {
               setChosen(box.name);
@@ -114,11 +121,13 @@ export function RacePage() {
             <Field label="Compared with">
               <Select value={against} onChange={({ target }) => setAgainst(target.value)}>
                 <option value="">what it began with</option>
-                {others.map((other) => (
-                  <option key={other} value={other}>
-                    {other}
-                  </option>
-                ))}
+                {others
+                  .filter((other) => done.includes(other))
+                  .map((other) => (
+                    <option key={other} value={other}>
+                      {other}
+                    </option>
+                  ))}
               </Select>
             </Field>
             {mayDiscard ? (
@@ -139,28 +148,40 @@ export function RacePage() {
               </ConfirmButton>
             ) : null}
           </div>
-          <ReviewPanel
-            key={`${current.name} ${against}`}
-            box={current.name}
-            against={against === "" ? undefined : against}
-            onDiscarded={() => setChosen(undefined)}
-          />
+          {isDone(current) ? (
+            <ReviewPanel
+              key={`${current.name} ${against}`}
+              box={current.name}
+              against={against === "" ? undefined : against}
+              onDiscarded={() => setChosen(undefined)}
+            />
+          ) : (
+            <Empty title="Still at work">
+              <p>Its work is shown here when it is done.</p>
+              <Link to="/box/$name" params={{ name: current.name }} className="parts-button">
+                Watch {current.name}
+              </Link>
+            </Empty>
+          )}
         </section>
       )}
     </div>
   );
 }
 
+/** Has work to compare: its agent has had its say, and its box is whole. */
+const isDone = ({ phase, verdict }: BoxSummary): boolean =>
+  phase === "stopped" || phase === "failed" || (verdict !== undefined && phase === "running");
+
 function Runner({
   box,
-  review,
-  error,
+  glance: { review, error } = { review: undefined, error: undefined },
   isChosen,
   onChoose,
 }: {
   box: BoxSummary;
-  review: Review | undefined;
-  error: unknown;
+  /** Absent while it is at work. */
+  glance: Omit<Glance, "box"> | undefined;
   isChosen: boolean;
   onChoose: () => void;
 }) {
@@ -175,7 +196,7 @@ function Runner({
       </div>
       {error === undefined ? null : <ErrorNote error={error} />}
       {review === undefined ? (
-        error === undefined ? (
+        isDone(box) && error === undefined ? (
           <Skeleton height={64} />
         ) : null
       ) : (
