@@ -3,14 +3,14 @@ import { type ManifestValues, manifestSections } from "./schema.ts";
 import { sectionsToml } from "./toml/toml-text.ts";
 
 export interface RenderOptions {
-  /** Where editors find the JSON Schema; a path or address, seen from the manifest. */
-  readonly schema?: string;
+  /** Where editors find the JSON Schema; a path or address, seen from the manifest; undefined: nowhere. */
+  readonly schema?: string | undefined;
 }
 
 /** A partial manifest as the text of an `agentbox.toml`, with a comment above each section. */
 export function renderManifest(
   values: ManifestValues,
-  { schema = "agentbox.schema.json" }: RenderOptions = {},
+  { schema }: RenderOptions = { schema: "agentbox.schema.json" },
 ): string {
   const sections = Object.keys(manifestSections).map((name) => ({
     name,

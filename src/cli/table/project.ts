@@ -4,11 +4,19 @@ export const project: readonly CommandSpec[] = [
   {
     name: "init",
     group: "Project",
-    summary: "Write an agentbox.toml for this directory.",
+    summary: "Write an agentbox.toml that fits this project.",
     usage: "init [flags]",
-    examples: ["agentbox init", "agentbox init --agent shell --memory 4GiB --yes"],
+    examples: [
+      "agentbox init",
+      "agentbox init --print                 look at it first",
+      "agentbox init --agent claude --memory 4GiB --yes",
+    ],
     flags: {
-      agent: { type: "text", value: "NAME", summary: "The agent to run." },
+      agent: {
+        type: "text",
+        value: "NAME",
+        summary: "The agent; default: one that is installed.",
+      },
       workspace: {
         type: "text",
         value: "MODE",
@@ -20,6 +28,8 @@ export const project: readonly CommandSpec[] = [
       ttl: { type: "text", value: "TIME", summary: "Longest life of one run." },
       idle: { type: "text", value: "TIME", summary: "Stop after this long without activity." },
       yes: { type: "switch", short: "y", summary: "Ask nothing; take the flags and the defaults." },
+      print: { type: "switch", summary: "Print it and write nothing." },
+      "no-schema": { type: "switch", summary: "Without agentbox.schema.json for editors." },
       force: { type: "switch", summary: "Replace a manifest that is there." },
     },
     takes: [0, 0],

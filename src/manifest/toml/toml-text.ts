@@ -30,13 +30,14 @@ export interface SectionText {
 type Values = Readonly<Record<string, unknown>>;
 
 /** The sections that say something, in the order given, each below its description. */
-export function sectionsToml(values: Values, sections: readonly SectionText[], schema: string): string {
+export function sectionsToml(values: Values, sections: readonly SectionText[], schema?: string): string {
   const blocks = sections.flatMap(({ name, description }) => {
     const section = Object.hasOwn(values, name) ? values[name] : undefined;
     if (section === undefined || section === null || Object.keys(section).length === 0) return [];
     return [`# ${description}\n${sectionToml(name, section)}`];
   });
-  return [`#:schema ${schema}\n\nversion = 1\n`, ...blocks].join("\n");
+  const first = schema === undefined ? "" : `#:schema ${schema}\n\n`;
+  return [`${first}version = 1\n`, ...blocks].join("\n");
 }
 
 function sectionToml(name: string, section: object): string {
