@@ -28,9 +28,10 @@ export const run: RunCommand = async (context) => {
   const { manifestJsonSchema, parseFlags, renderManifest } = await import("../../manifest/index.ts");
   const { agents } = await context.loadCatalogue();
   const project = await readProject(cwd);
-  const agent = args.isSet("agent") ? undefined : await findAgent(context);
+  const host = await askDaemon(context);
+  const agent = args.isSet("agent") ? undefined : findAgent(host);
   const values = await collectValues(context, project, agent?.name ?? "shell");
-  parseFlags(values, { agents: Object.keys(agents) });
+  parseFlags(values, { agents: [...Object.keys(agents), ...host.agents] });
   const hasSchema = !args.isSet("no-schema");
   const text = renderManifest(values, { schema: hasSchema ? schemaName : undefined });
   const found = { project: project.kinds, ...omitUndefined({ reason: agent?.reason }) };
@@ -86,10 +87,10 @@ const vendors = [
 ] as const;
 
 /** An agent that is installed and has a key, one that is installed, or one that has a key. */
-async function findAgent(
-  context: CommandContext,
-): Promise<{ readonly name: string; readonly reason: string } | undefined> {
-  const { installed, secrets } = await askDaemon(context);
+function findAgent({
+  installed,
+  secrets,
+}: Awaited<ReturnType<typeof askDaemon>>): { readonly name: string; readonly reason: string } | undefined {
   const keyed = vendors
     .filter(
       ({ agent, variable, secret }) =>
@@ -109,11 +110,12 @@ async function askDaemon({ connect }: CommandContext) {
     const client = await connect();
     const [agents, secrets] = await Promise.all([client.listAgents(), client.listSecrets()]);
     return {
+      agents: agents.map(({ name }) => name),
       installed: agents.filter((one) => one.installed.length > 0).map(({ name }) => name),
       secrets: secrets.map(({ secret }) => secret.name),
     };
   } catch {
-    return { installed: [], secrets: [] };
+    return { agents: [], installed: [], secrets: [] };
   }
 }
 

@@ -7,9 +7,9 @@ import { Badge } from "../parts/badge.tsx";
 import { formatBytes, formatMoney } from "../parts/format.ts";
 import { ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { Visible } from "../parts/visible.tsx";
-import { CopyableText } from "./copyable-text.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
 import { goToField } from "./form-context.ts";
-import { RunLocally } from "./run-locally.tsx";
+import { shellLine } from "./shell-quote.ts";
 
 interface AsideProps {
   readonly check: ManifestCheck | undefined;
@@ -200,5 +200,44 @@ function Lines({ lines }: { lines: readonly string[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+interface RunLocallyProps {
+  readonly createCommand: string;
+  readonly check: ManifestCheck | undefined;
+}
+
+/** The same container on any host with Docker. */
+function RunLocally({ createCommand, check }: RunLocallyProps) {
+  const hasImage = check?.summary?.spec.image !== undefined || check?.summary?.spec.packages !== undefined;
+  return (
+    <>
+      <p className="quiet small">
+        The same closed container without AgentBox, on any host with Docker. The gate, the vault and the
+        review stay here, so it has no network.
+      </p>
+      {hasImage || check?.summary === undefined ? null : (
+        <Note tone="warn">
+          This box is made of this host's own system. Name an image under Runtime, which other hosts have as
+          well.
+        </Note>
+      )}
+      <CopyableText
+        text={`${createCommand} && ${shellLine(["agentbox", "run-locally", check?.summary?.name ?? "NAME"])}`}
+        label="Copy the command"
+      />
+    </>
+  );
+}
+
+function CopyableText({ text, label }: { text: string; label: string }) {
+  return (
+    <>
+      <pre className="new-box-text" tabIndex={0}>
+        <Visible text={text} />
+      </pre>
+      <CopyButton text={text} label={label} />
+    </>
   );
 }
