@@ -223,6 +223,7 @@ export const errorCodes = {
   ),
   "file.failed": code(500, exitCodes.failed, "A file could not be read or written."),
   "port.closed": code(502, exitCodes.unavailable, "Nothing in the box listens on this port.", true),
+  "port.taken": code(409, exitCodes.conflict, "The port of this machine is in use, or may not be used."),
   "preview.unconfirmed": code(
     409,
     exitCodes.refused,

@@ -16,6 +16,20 @@ export interface FlagSpec {
   readonly option?: string;
 }
 
+/** What a word of the line can be the name of. */
+export type CompletionKind =
+  | "agent"
+  | "box"
+  | "checkpoint"
+  | "command"
+  | "event"
+  | "file"
+  | "filter"
+  | "port"
+  | "preset"
+  | "runtime"
+  | "secret";
+
 export type CommandGroup = "Work" | "Review" | "Boxes" | "Look" | "Network" | "Secrets" | "Project" | "Host";
 
 /** One command, as data. Its code is loaded only when it runs, because every module costs start-up time. */
@@ -34,9 +48,9 @@ export interface CommandSpec {
   /** Whether the options of the agent that is named first are flags, too. */
   readonly takesAgentOptions?: boolean;
   /** What the first argument may be, for completion. */
-  readonly completes?: "box" | "file" | "agent" | readonly string[];
-  /** What comes after a first argument that is a verb. */
-  readonly completesNext?: "box";
+  readonly completes?: CompletionKind | readonly string[];
+  /** What comes after it. */
+  readonly completesNext?: CompletionKind;
   /** Whether its exit code is that of a command in the box, so that its own failures need other codes. */
   readonly passesExitCode?: boolean;
   load(): Promise<{ run: RunCommand }>;

@@ -146,11 +146,16 @@ it("shows all commands without any word", async () => {
   for (const command of commands) expect(stdout).toContain(command.name);
 });
 
-it.each(["bash", "zsh", "fish"])("completes every command in %s", async (shell) => {
+it.each(["bash", "zsh", "fish"])("prints a script for %s that asks for the words", async (shell) => {
   const { code, stdout } = await cli("completion", shell);
   expect(code).toBe(0);
-  for (const command of commands) expect(stdout).toContain(command.name);
-  expect(stdout).toContain("--read-only".slice(shell === "fish" ? 2 : 0));
+  expect(stdout).toContain("agentbox completion words --");
+});
+
+it("completes without a daemon", async () => {
+  expect(await cli("completion", "words", "--", "unde")).toEqual({ code: 0, stdout: "", stderr: "" });
+  const { stdout } = await cli("completion", "words", "--", "und");
+  expect(stdout).toMatch(/^undo\t\S.*\n$/);
 });
 
 it("refuses a shell it does not know", async () => {

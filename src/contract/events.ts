@@ -31,6 +31,7 @@ export const EventType = z.enum([
   "exec.ended",
   "files.copied",
   "files.refused",
+  "port.connected",
   "preview.agreed",
   "preview.opened",
   "preview.refused",

@@ -1,8 +1,11 @@
 /** Commands that people type without having read the help: they work, or lead to the right one. */
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import { onAgents } from "../support/agents.ts";
+import { eventsOf, onAgents } from "../support/agents.ts";
 import type { TestDaemon } from "../support/daemon.ts";
 import { onPty } from "../support/pty.ts";
 
@@ -13,6 +16,7 @@ function follow(daemon: TestDaemon, args: readonly string[]) {
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   return {
     shows: (text: string) =>
       waitFor(
@@ -21,6 +25,11 @@ function follow(daemon: TestDaemon, args: readonly string[]) {
         30_000,
       ),
     lines: () => stdout.trimEnd().split("\n"),
+    ended,
+    interrupt(): Promise<number | null> {
+      child.kill("SIGINT");
+      return ended;
+    },
     [Symbol.dispose]: () => void child.kill("SIGKILL"),
   };
 }
@@ -117,6 +126,77 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
     await shell.ended();
     expect(await daemon.json(["ls"])).toMatchObject({ boxes: [{ name: "shop-fix", phase: "running" }] });
     await daemon.cli(["rm", "--force", "shop-fix"]);
+  });
+
+  it("completes names in a real bash, and starts no daemon for it", async () => {
+    const { daemon } = ground;
+    expect((await daemon.cli(["create", "shell", "--name", "shop-tabbed"])).code).toBe(0);
+    const { argv, env } = daemon.command([]);
+    const call = argv.map((word) => `'${word}'`).join(" ");
+    using shell = onPty(["bash", "--norc", "-i"], { env: { ...env, PS1: "ready: " }, cwd: daemon.scratch });
+    shell.type(`agentbox() { ${call} "$@"; }; source <(agentbox completion bash); echo load''ed\r`);
+    await shell.shows("loaded");
+    for (const [typed, completed] of [
+      ["agentbox inspect shop-t\t", "inspect shop-tabbed "],
+      ["agentbox run note\t", "run notebot "],
+      ["agentbox ls --filter ag\t", "--filter agent="],
+      ["agentbox run --network=a\t", "--network=ask "],
+    ] as const) {
+      shell.type(typed);
+      await shell.shows(completed);
+      shell.type("\u0015");
+    }
+    shell.type("exit\r");
+    await daemon.cli(["rm", "shop-tabbed"]);
+    const elsewhere = { ...env, AGENTBOX_HOME: join(daemon.scratch, "no-daemon") };
+    const asked = await daemon.cli(["completion", "words", "--", "stop", ""], { env: elsewhere });
+    expect(asked).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect(existsSync(join(daemon.scratch, "no-daemon"))).toBe(false);
+  });
+
+  it("forwards ports to several connections at a time, until it is ended or the box is", async () => {
+    const { daemon } = ground;
+    expect((await daemon.cli(["create", "shell", "--name", "shop-db", "--start"])).code).toBe(0);
+    const echo = `const { createServer } = require("node:net");
+      createServer({ allowHalfOpen: true }, (one) => {
+        one.on("data", (chunk) => one.write("<" + chunk + ">"));
+        one.on("end", () => one.end("bye"));
+      }).listen(5432, "127.0.0.1", () => console.log("ready"));`;
+    using server = follow(daemon, ["exec", "shop-db", "--", "node", "-e", echo]);
+    await server.shows("ready");
+    using forward = follow(daemon, ["port-forward", "shop-db", "5432:0", "1:0", "--json"]);
+    await forward.shows('"port":1,');
+    const [db, closed] = forward.lines().map((line) => (JSON.parse(line) as { local: number }).local);
+    const talk = (local: number, text: string) =>
+      new Promise<string>((resolve) => {
+        let heard = "";
+        const socket = connect({ host: "127.0.0.1", port: local, allowHalfOpen: true });
+        socket.on("data", (chunk) => (heard += chunk.toString()));
+        socket.on("error", () => undefined);
+        socket.on("close", () => resolve(heard));
+        socket.on("end", () => socket.end());
+        socket.end(text);
+      });
+    const large = "x".repeat(3_000_000);
+    const [one, two, many] = await Promise.all([talk(db!, "one"), talk(db!, "two"), talk(db!, large)]);
+    expect([one, two]).toEqual(["<one>bye", "<two>bye"]);
+    expect(many.replaceAll(/[<>]/g, "")).toBe(`${large}bye`);
+    expect(await talk(closed!, "one")).toBe("");
+    await forward.shows("port.closed");
+    expect((await eventsOf(daemon, "shop-db", "port.connected")).length).toBeGreaterThanOrEqual(3);
+
+    const taken = await daemon.cli(["port-forward", "shop-db", `5432:${db}`]);
+    expect(taken).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("agentbox port-forward shop-db 5432:0"),
+    });
+    expect(await forward.interrupt()).toBe(0);
+    using second = follow(daemon, ["port-forward", "shop-db", "5432:0"]);
+    await second.shows("is port 5432 of shop-db");
+    await daemon.cli(["stop", "shop-db"]);
+    expect(await second.ended).toBe(4);
+    expect((await daemon.cli(["port-forward", "shop-db", "5432"])).code).toBe(4);
+    await daemon.cli(["rm", "shop-db"]);
   });
 
   it("previews the only port, names several, and says when there is none", async () => {

@@ -38,6 +38,10 @@ function ownTransport(env: HostEnv): Transport {
   };
 }
 
+/** A client for a glance: it starts nothing, and gives up soon. */
+export const connectToRunning = (env: HostEnv): Client =>
+  createClient(ownTransport(env), { timeoutMs: 1_000 });
+
 /** A client that never starts anything; undefined when no daemon answers. */
 export async function findDaemon(env: HostEnv): Promise<Client | undefined> {
   const client = createClient(ownTransport(env), { timeoutMs: 10_000 });

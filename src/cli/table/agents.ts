@@ -29,6 +29,7 @@ export const agents: readonly CommandSpec[] = [
     },
     takes: [0, 32],
     completes: ["ls", "add", "update", "rm", "doctor"],
+    completesNext: "agent",
     load: () => import("../commands/agents.ts"),
   },
 ];

@@ -5,7 +5,7 @@ const boxCommand = (
   name: string,
   summary: string,
   load: CommandSpec["load"],
-  more: Partial<Pick<CommandSpec, "flags" | "takes" | "usage" | "examples">> = {},
+  more: Partial<Pick<CommandSpec, "flags" | "takes" | "usage" | "examples" | "completes">> = {},
 ): CommandSpec => ({
   name,
   group: "Boxes",
@@ -24,6 +24,7 @@ const lifecycle = () => import("../commands/lifecycle.ts");
 export const boxes: readonly CommandSpec[] = [
   boxCommand("create", "Make a box without starting anything in it.", () => import("../commands/create.ts"), {
     usage: "create [AGENT] [flags]",
+    completes: "agent",
     examples: ["agentbox create shell --name shop --memory 2GiB"],
     flags: {
       ...boxFlags,
@@ -146,6 +147,7 @@ const lookCommands: readonly CommandSpec[] = [
   {
     ...boxCommand("preview", "See a port of a box in the browser.", () => import("../commands/preview.ts")),
     usage: "preview BOX [PORT] [--print] [--yes]",
+    completesNext: "port",
     examples: [
       "agentbox preview shop                    the only port that it listens on",
       "agentbox preview shop 3000 --print",
@@ -155,6 +157,20 @@ const lookCommands: readonly CommandSpec[] = [
       yes: { type: "switch", short: "y", summary: "Agree to show a box that has secrets in its reach." },
     },
     takes: [1, 2],
+  },
+  {
+    ...boxCommand(
+      "port-forward",
+      "Reach ports of a box on this machine.",
+      () => import("../commands/port-forward.ts"),
+    ),
+    usage: "port-forward BOX PORT[:LOCAL]…",
+    examples: [
+      "agentbox port-forward shop 5432          127.0.0.1:5432 is the box's, until ctrl-c",
+      "agentbox port-forward shop 3000:8080 9229",
+    ],
+    takes: [2, 32],
+    completesNext: "port",
   },
   {
     ...boxCommand("stats", "Show what boxes use.", () => import("../commands/stats.ts")),

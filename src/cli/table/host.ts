@@ -95,6 +95,7 @@ export const host: readonly CommandSpec[] = [
     ],
     flags: {},
     takes: [1, 1],
+    takesRest: true,
     completes: ["bash", "zsh", "fish"],
     load: () => import("../commands/completion.ts"),
   },
@@ -116,6 +117,7 @@ export const host: readonly CommandSpec[] = [
     examples: ["agentbox help run"],
     flags: {},
     takes: [0, 1],
+    completes: "command",
     load: () => import("../commands/help.ts"),
   },
 ];

@@ -5,7 +5,9 @@ const reviewCommand = (
   name: string,
   summary: string,
   load: CommandSpec["load"],
-  more: Partial<Pick<CommandSpec, "flags" | "takes" | "usage" | "examples" | "passesExitCode">>,
+  more: Partial<
+    Pick<CommandSpec, "flags" | "takes" | "usage" | "examples" | "passesExitCode" | "completesNext">
+  >,
 ): CommandSpec => ({
   name,
   group: "Review",
@@ -144,6 +146,7 @@ export const review: readonly CommandSpec[] = [
         fork: { type: "text", value: "NAME", summary: "Make a new box from one, or from now." },
       },
       takes: [1, 2],
+      completesNext: "checkpoint",
     },
   ),
   {

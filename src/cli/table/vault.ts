@@ -67,6 +67,7 @@ export const vault: readonly CommandSpec[] = [
     },
     takes: [1, 3],
     completes: verbs,
+    completesNext: "secret",
     load: () => import("../commands/vault.ts"),
   },
   {

@@ -3,6 +3,7 @@ import type { WebSocket } from "ws";
 import { z } from "zod";
 import { AgentBoxError } from "../../base/errors.ts";
 import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../../contract/api/schemas.ts";
+import { ConnectPortRequest } from "../../contract/api/schemas/files-and-ports.ts";
 import type { StreamOutput } from "../../contract/link/messages.ts";
 import { includesRole } from "../../contract/access/principal.ts";
 import type { Visibility } from "../../core/access/visibility.ts";
@@ -108,6 +109,14 @@ const files: StreamHandler = async (core, socket, { box: name }, entry) => {
   );
 };
 
+const connectPort: StreamHandler = async (core, socket, { box: name }, entry) => {
+  const inbox = new Inbox(socket);
+  const { port } = await readRequest(socket, inbox, ConnectPortRequest, entry);
+  const { box, stream } = await openStream(core, name!, { kind: "port.open", port });
+  core.background("noting a connection", core.note("port.connected", box, { port }));
+  await relay(socket, inbox, stream, answerTo);
+};
+
 const answerTo = (message: StreamOutput): StreamAnswer =>
   message.type === "failed" ? { type: "error", error: failureBody(message) } : message;
 
@@ -116,6 +125,6 @@ function failureBody({ code, message }: { code: string; message: string }) {
   return AgentBoxError.fromBody({ code, message }).toBody();
 }
 
-export const streamHandlers = { exec, attach, files } as const;
+export const streamHandlers = { exec, attach, files, connectPort } as const;
 export type StreamRoute = keyof typeof streamHandlers;
 export const isStreamRoute = (name: string): name is StreamRoute => Object.hasOwn(streamHandlers, name);

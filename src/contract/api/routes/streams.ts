@@ -33,6 +33,16 @@ export const streamRoutes = {
     reach: "work",
     harms: ["use"],
   },
+  connectPort: {
+    method: "GET",
+    path: "/v1/boxes/{box}/port",
+    summary: "One TCP connection to a port of the box; the first message is a ConnectPortRequest.",
+    media: "websocket",
+    opens: "ConnectPortRequest",
+    scope: "work",
+    reach: "work",
+    harms: ["use"],
+  },
   listEvents: {
     method: "GET",
     path: "/v1/events",

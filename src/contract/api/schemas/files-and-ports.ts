@@ -46,8 +46,12 @@ export const WriteFileBody = z.strictObject({
 
 export const ListPortsAnswer = z.object({ ports: z.array(BoxPort) });
 
+const port = z.int().min(1).max(65_535);
+
+export const ConnectPortRequest = z.strictObject({ port });
+
 export const OpenPreviewBody = z.strictObject({
-  port: z.int().min(1).max(65_535),
+  port,
   agreed: z
     .string()
     .max(100)

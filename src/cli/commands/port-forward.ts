@@ -1,0 +1,61 @@
+import { AgentBoxError } from "../../base/errors.ts";
+import type { Client } from "../../client/index.ts";
+import type { Box } from "../../contract/box.ts";
+import { parsePort } from "../boxes/port-number.ts";
+import type { RunCommand } from "../command.ts";
+import { showError } from "../render/error.ts";
+import { type Forward, type OpenForward, openForward } from "../terminal/forward-port.ts";
+
+/** Until the person ends it, or the box does. */
+export const run: RunCommand = async ({ args, screen, connect }) => {
+  const [name = "", ...pairs] = args.positionals;
+  const forwards = pairs.map((pair) => parseForward(pair, name));
+  const client = await connect();
+  const { lastId } = await client.listEvents({ limit: 1, order: "newest" });
+  const { box } = await client.getBox(name);
+  if (box.state.phase !== "running") throw notRunning(name);
+  const ended = interrupted();
+  const opened: OpenForward[] = [];
+  try {
+    for (const forward of forwards) {
+      const open = await openForward(client, name, forward, (error) => showError(screen, error));
+      opened.push(open);
+      const { port, local } = open;
+      if (screen.isJson) screen.printJsonLine({ box: name, port, local });
+      else screen.print(`127.0.0.1:${local} is port ${port} of ${name}`);
+    }
+    if (!screen.isJson) screen.note(screen.errorStyle.dim("End with ctrl-c."));
+    await Promise.race([ended, boxEnded(client, box, lastId)]);
+    return 0;
+  } finally {
+    for (const open of opened) await open[Symbol.asyncDispose]();
+  }
+};
+
+/** `3000` or `3000:8080`, where the second is the port here; 0 for any that is free. */
+export function parseForward(text: string, box: string): Forward {
+  const [, inBox = text, here] = /^([^:]*):(.*)$/s.exec(text) ?? [];
+  const port = parsePort(inBox, box);
+  if (here === undefined) return { port, local: port };
+  return { port, local: here === "0" ? 0 : parsePort(here, box) };
+}
+
+const interrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+  });
+
+const notRunning = (name: string): AgentBoxError =>
+  new AgentBoxError("box.wrong_phase", `${name} is not running, so nothing listens on its ports.`, {
+    hint: `Start it: agentbox start ${name}`,
+  });
+
+async function boxEnded(client: Client, { name, incarnation }: Box, after: number): Promise<never> {
+  for await (const event of client.followEvents({ box: name, after })) {
+    const isOver = ["box.stopped", "box.died", "box.failed", "box.removed"].includes(event.type);
+    if (isOver && event.incarnation === incarnation) throw notRunning(name);
+  }
+  throw new AgentBoxError("daemon.unreachable", "The daemon has ended.", {
+    hint: "The box goes on. Start the daemon again: agentbox daemon start",
+  });
+}
