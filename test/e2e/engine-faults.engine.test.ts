@@ -81,6 +81,7 @@ describeUnless(why)("faults of an engine", () => {
       method: "GET",
       path: /\/containers\/[0-9a-f]{64}\/json/,
       moment: "before",
+      isStarted: true,
     },
   ] as const;
 

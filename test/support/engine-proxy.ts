@@ -12,6 +12,8 @@ export interface Cut {
   readonly method: string;
   readonly path: RegExp;
   readonly moment: "before" | "after";
+  /** Only of a container that was started since the cut was chosen: the daemon also asks about those that it removes. */
+  readonly isStarted?: boolean;
   /** Nobody answers from then on, until `comeBack`. */
   readonly staysAway?: boolean;
 }
@@ -39,6 +41,7 @@ export async function startEngineProxy(engine: string): Promise<EngineProxy> {
   const asked: string[] = [];
   let cut: Cut | undefined;
   let isCut = false;
+  const started = new Set<string>();
 
   const fail = (client: ServerResponse): void => {
     isCut = true;
@@ -49,7 +52,10 @@ export async function startEngineProxy(engine: string): Promise<EngineProxy> {
   const serve = (incoming: IncomingMessage, client: ServerResponse): void => {
     const { method = "", url = "", headers } = incoming;
     asked.push(url);
-    const isHit = cut !== undefined && cut.method === method && cut.path.test(url);
+    const [, container = ""] = /\/containers\/([0-9a-f]{64})\//.exec(url) ?? [];
+    const isMeant = cut?.isStarted !== true || started.has(container);
+    const isHit = cut !== undefined && cut.method === method && cut.path.test(url) && isMeant;
+    if (method === "POST" && url.endsWith("/start")) started.add(container);
     if (isHit && cut?.moment === "before") return fail(client);
     const members = changes.find(({ path }) => path.test(url))?.members;
     const upstream = request({ socketPath: engine, method, path: url, headers }, (answer) => {
@@ -97,6 +103,7 @@ export async function startEngineProxy(engine: string): Promise<EngineProxy> {
     cutAt(next) {
       cut = next;
       isCut = false;
+      started.clear();
     },
     change: (path, members) => void changes.push({ path, members }),
     timesAsked: (path) => asked.filter((url) => path.test(url)).length,
