@@ -55,6 +55,12 @@ export const errorCodes = {
     exitCodes.refused,
     "The digest that was agreed to is not the digest of what is asked.",
   ),
+  "notice.undeliverable": code(502, exitCodes.failed, "A notice could not be delivered now.", true),
+  "notice.refused": code(
+    422,
+    exitCodes.failed,
+    "A receiver does not take notices, or may not be used for them.",
+  ),
   "box.not_found": code(404, exitCodes.notFound, "There is no box with this name."),
   "box.name_taken": code(409, exitCodes.conflict, "A box with this name exists already."),
   "box.name_invalid": code(400, exitCodes.invalid, "A box name is not of the allowed form."),

@@ -16,3 +16,7 @@ export const printableJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, undefined, indent).replaceAll(unprintable, (c) =>
     c === "\n" ? c : `\\u${c.codePointAt(0)!.toString(16).padStart(4, "0")}`,
   );
+
+/** One line without anything that cannot be seen, for places where a marker would be noise, such as notices. */
+export const plainLine = (text: string): string =>
+  text.replaceAll(unprintable, " ").replaceAll(/ {2,}/g, " ").trim();

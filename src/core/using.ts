@@ -55,6 +55,19 @@ export type RemoveParts =
   | "runtimes"
   | "storage";
 
+/** Telling people what their boxes need them for. */
+export type NoticeParts =
+  | "access"
+  | "background"
+  | "clock"
+  | "host"
+  | "note"
+  | "noticeSender"
+  | "notices"
+  | "onEvent"
+  | "store"
+  | "vault";
+
 /** Planning a box. */
 export type PlanParts =
   | "agentProblems"

@@ -29,6 +29,7 @@ import { openAccessRecords } from "../services/access-records/index.ts";
 import { openForges } from "../services/forge/index.ts";
 import { openCaches } from "../services/caches/index.ts";
 import { openImages, type ImageEngine, imageEngine } from "../services/images/index.ts";
+import { openNoticeSender } from "../services/notices/index.ts";
 import { openMerges } from "../services/merge/index.ts";
 import { openSecrets } from "./secrets.ts";
 import { openReviews } from "../services/review/index.ts";
@@ -137,6 +138,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       reviews: openReviews(),
       merges: openMerges({ clock: systemClock, isRoot: env.isRoot, userHome: env.userHome }),
       secretScan: openSecretScan(),
+      noticeSender: openNoticeSender({ upstreamProxy: env.upstreamProxy }),
       toolStore: openToolStore({
         dir: join(home.tools, "agents"),
         lockFile: join(home.root, "agentbox.lock"),
@@ -225,6 +227,7 @@ async function serve(
   };
   // Before the socket, so that a daemon that answers there has its dashboard back.
   await openAtStart(core, web);
+  const stopTelling = core.notices.start(() => (web.port === undefined ? undefined : web.url));
   const server = createApiServer(serverDeps, { kind: "socket" });
   // We hold the lock, so a socket that is here belongs to a daemon that is dead.
   await rm(home.socket, { force: true });
@@ -237,6 +240,7 @@ async function serve(
   if (!stopRequest.signal.aborted) await once(stopRequest.signal, "abort");
   stopWatching();
   stopAsking();
+  stopTelling();
   await core
     .note("daemon.stopped", undefined)
     .catch((error: unknown) => logger.error({ error: messageOf(error) }, "last event lost"));

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { NoticesSection } from "./sections/notices-section.ts";
 import { PushSection } from "./sections/push-section.ts";
 import { Duration } from "./sections/scalars.ts";
 import { manifestSections } from "./schema.ts";
@@ -21,6 +22,7 @@ export const userConfigSections = {
   network: manifestSections.network,
   secrets: manifestSections.secrets,
   limits: LimitsSection,
+  notices: NoticesSection,
   push: PushSection,
   trust: TrustSection,
   web: WebSection,
@@ -41,6 +43,7 @@ export const UserConfig = z
     network: userConfigSections.network.optional(),
     secrets: userConfigSections.secrets.optional(),
     limits: userConfigSections.limits.optional(),
+    notices: userConfigSections.notices.optional(),
     push: userConfigSections.push.optional(),
     trust: userConfigSections.trust.optional(),
     web: userConfigSections.web.optional(),

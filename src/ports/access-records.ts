@@ -3,6 +3,7 @@
  * a copy of the records, or of a backup, still lets no one in.
  */
 import { z } from "zod";
+import { noticeKinds, receiverKinds } from "../contract/notices.ts";
 import { ShareRole } from "../contract/access/principal.ts";
 import { Scope } from "../contract/access/scope.ts";
 
@@ -84,12 +85,29 @@ export type PersonRecord = z.infer<typeof PersonRecord>;
 /** Whose box it is, where it is not the owner's. */
 const BoxOwnerRecord = z.object({ box: z.string(), incarnation: z.string(), person: z.string() });
 
+/** Where notices of one holder go. */
+const ReceiverRecord = z.object({
+  id: z.string(),
+  kind: z.enum(receiverKinds),
+  /** What people see of the address. The address itself may be a credential; it is in the vault. */
+  to: z.string(),
+  wants: z.array(z.enum(noticeKinds)),
+  /** SECURITY: only for those who may order: anyone else could send requests into the host's own networks. */
+  mayBePrivate: z.boolean(),
+  holder: Holder,
+  /** The token that made it, and with which it ends. */
+  madeWith: z.string().optional(),
+  createdAtMs: z.int(),
+});
+export type ReceiverRecord = z.infer<typeof ReceiverRecord>;
+
 export const AccessState = z.object({
   sessions: z.array(SessionRecord).default([]),
   tokens: z.array(TokenRecord).default([]),
   shares: z.array(ShareRecord).default([]),
   people: z.array(PersonRecord).default([]),
   boxOwners: z.array(BoxOwnerRecord).default([]),
+  receivers: z.array(ReceiverRecord).default([]),
   /** Where the dashboard was last, so that pages that are open find it again. */
   port: z.int().min(1).max(65_535).optional(),
 });

@@ -26,6 +26,7 @@ import type { Gate } from "../../src/ports/gate.ts";
 import type { Identity } from "../../src/ports/identity.ts";
 import type { RuntimeModule } from "../../src/ports/runtime.ts";
 import type { Store } from "../../src/ports/store.ts";
+import type { NoticeSender } from "../../src/ports/notice-sender.ts";
 import type { Connections } from "../../src/ports/connections.ts";
 import type { Forges } from "../../src/ports/forge.ts";
 import type { Vault } from "../../src/ports/vault.ts";
@@ -124,6 +125,9 @@ const noImages: Images = {
   sbom: noEngine,
 };
 
+/** Notices that go nowhere. */
+const noNotices: NoticeSender = { send: async () => undefined };
+
 /** Records of who may come in that end with the test. */
 function memoryAccessRecords(): AccessRecords {
   let state = AccessState.parse({});
@@ -169,6 +173,7 @@ export async function openTestCore(
     vault?: Vault;
     connections?: Connections;
     forges?: Forges;
+    noticeSender?: NoticeSender;
     /** Variables of the host, such as keys of models; none without it. */
     hostVariable?: (name: string) => string | undefined;
     /** More runtimes beside the memory one, by name. */
@@ -200,6 +205,7 @@ export async function openTestCore(
       reviews: openReviews(),
       merges: noMerges,
       secretScan: { scan: async () => [] },
+      noticeSender: options.noticeSender ?? noNotices,
       vault: options.vault ?? memoryVault(),
       injection: noInjection,
       connections: options.connections ?? noConnections,

@@ -6,6 +6,7 @@ import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage }
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { boxOn, shell } from "../support/network-ground.ts";
+import { startWebReceiver } from "../support/notice-receivers.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 /** Keeps what would be shown, and whether the browser was asked. */
@@ -97,7 +98,7 @@ describeUnless(noBrowser)("notices", () => {
       await isInBoth("(1) ");
     });
     // Notices of the reloaded tab are gone with it; the record of them is kept for all tabs.
-    const said = await page.evaluate(() => localStorage.getItem("agentbox-notices-said") ?? "[]");
+    const said = await page.evaluate(() => localStorage.getItem("agentbox-notices-told") ?? "[]");
     expect(JSON.parse(said)).toHaveLength(2);
   });
 
@@ -105,10 +106,35 @@ describeUnless(noBrowser)("notices", () => {
     await using view = await signedInPage(browser, daemon, { before: recordNotices, path: "/settings" });
     const { page } = view;
     await page.getByRole("button", { name: "Turn on notifications" }).click();
-    await page.getByRole("switch", { name: "When a box needs you" }).uncheck();
+    await page.getByRole("switch", { name: "When an agent waits for you" }).uncheck();
     await askAbout("five.test", () =>
       becomesTrue("the title counts it", async () => (await page.title()).startsWith("(1) ")),
     );
     expect((await kept(page)).shown).toEqual([]);
+  });
+
+  it.each([1280, 390])("sends notices elsewhere, from settings that are %i px wide", async (width) => {
+    await using receiver = await startWebReceiver();
+    await using view = await signedInPage(browser, daemon, { path: "/settings" });
+    const { page } = view;
+    await page.setViewportSize({ width, height: 900 });
+    const panel = page.getByRole("region", { name: "Notices elsewhere" });
+    await panel.getByText("No receivers yet.").waitFor();
+    await panel.getByLabel("Address of the incoming webhook").fill(`${receiver.origin}/services/canary`);
+    await panel.getByRole("button", { name: "Add and send a trial notice" }).click();
+    const host = new URL(receiver.origin).host;
+    await panel.getByRole("cell", { name: `Slack: ${host}` }).waitFor();
+    expect(receiver.posts).toHaveLength(1);
+    expect(await panel.innerText()).not.toContain("canary");
+    await panel.getByRole("button", { name: `Send a trial notice to ${host}` }).click();
+    await page.getByText("Trial notice sent").waitFor();
+    await askAbout(`six-${width}.test`, () =>
+      waitFor("it is told", () =>
+        receiver.posts.some(({ value }) => JSON.stringify(value).includes("asker asks")),
+      ),
+    );
+    await panel.getByRole("button", { name: `Remove ${host}` }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await panel.getByText("No receivers yet.").waitFor();
   });
 });

@@ -1,3 +1,4 @@
+import { noticeKinds } from "../../contract/notices.ts";
 import { scopes } from "../../contract/access/scope-names.ts";
 import type { CommandSpec } from "../command.ts";
 
@@ -40,6 +41,31 @@ export const access: readonly CommandSpec[] = [
     takes: [0, 2],
     completes: ["ls", "create", "rm"],
     load: () => import("../commands/token.ts"),
+  },
+  {
+    name: "notify",
+    group: "Host",
+    summary:
+      "Tell you elsewhere when an agent waits, is done, fails or runs out of budget: Slack, ntfy or e-mail.",
+    usage: "notify [ls|add slack|add ntfy URL|add email ADDRESS|test ID|rm ID]",
+    examples: [
+      "agentbox notify add slack                      asks for the address of an incoming webhook",
+      "agentbox notify add ntfy https://ntfy.sh/my-agents --on waits --on failed",
+      "agentbox notify add email ada@example.org      by the mail server of config.toml",
+      "agentbox notify test 3f2a9c0d11e84b57",
+    ],
+    flags: {
+      on: {
+        type: "list",
+        value: "KIND",
+        summary: "Only these notices; can be repeated. Default: all.",
+        choices: noticeKinds,
+      },
+      "with-token": { type: "switch", summary: "Ask for the access token of the ntfy server, too." },
+    },
+    takes: [0, 3],
+    completes: ["ls", "add", "test", "rm"],
+    load: () => import("../commands/notify.ts"),
   },
   {
     name: "sign-ins",

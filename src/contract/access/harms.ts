@@ -22,6 +22,7 @@ export const harms = {
   try: "make a box send a request that only reads, with a secret that it may use, to a host that is bound",
   export: "take out every secret, sealed to a passphrase of their own",
   rule: "stop the daemon; install other versions of agents from their vendors; remove agents, images, caches and stopped boxes",
+  tell: "have notices of boxes (their names, questions and verdicts) sent to a public address of their own; end those of other receivers",
   doors: "end tokens and sign-ins; make tokens that can do no more and last no longer than this one",
 } as const;
 export type Harm = keyof typeof harms;

@@ -12,6 +12,7 @@ import { formRoutes } from "./routes/forms.ts";
 import { imageRoutes } from "./routes/images.ts";
 import { networkRoutes } from "./routes/network.ts";
 import { fileAndPortRoutes } from "./routes/files-and-ports.ts";
+import { noticeRoutes } from "./routes/notices.ts";
 import { reviewRoutes } from "./routes/review.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { streamRoutes } from "./routes/streams.ts";
@@ -23,6 +24,7 @@ export const routes = {
   ...daemonRoutes,
   ...boxRoutes,
   ...accessRoutes,
+  ...noticeRoutes,
   ...agentRoutes,
   ...fileAndPortRoutes,
   ...reviewRoutes,

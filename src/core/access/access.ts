@@ -12,7 +12,7 @@ import { EventBudget } from "../network/event-budget.ts";
 import { type Caller, nameOf } from "./caller.ts";
 import { digestOf, freshCredential, freshId, isSameDigest } from "./credential.ts";
 import { HeldConnections } from "./held-connections.ts";
-import { type Visibility, visibilityOf } from "./visibility.ts";
+import { type OfBox, type Visibility, visibilityOf } from "./visibility.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -240,6 +240,19 @@ export class Access {
     );
   }
 
+  /** Whether the one for whom something was made sees a record now, and the token that made it is still good. */
+  showsTo(
+    { holder, madeWith }: { readonly holder: Holder; readonly madeWith?: string | undefined },
+    record: OfBox,
+  ): boolean {
+    const principal = this.#principalOf(holder);
+    const isMade =
+      madeWith === undefined ||
+      this.records.state.tokens.some((token) => token.id === madeWith && this.#isCurrent(token));
+    const caller = principal && { principal, credential: { kind: "session", id: "" } as const };
+    return isMade && caller !== undefined && this.visibilityOf(caller).shows(record);
+  }
+
   holderName(holder: Holder): string {
     const principal = this.#principalOf(holder);
     return principal ? nameOf(principal) : holder.kind;
@@ -319,10 +332,13 @@ export class Access {
   #withoutEnded(state: AccessState): AccessState {
     const shares = state.shares.filter((share) => this.#isCurrent(share));
     const known = new Set(shares.map(({ id }) => id));
+    const tokens = state.tokens.filter((token) => this.#isCurrent(token));
+    const makers = new Set(tokens.map(({ id }) => id));
     return {
       ...state,
       shares,
-      tokens: state.tokens.filter((token) => this.#isCurrent(token)),
+      tokens,
+      receivers: state.receivers.filter(({ madeWith }) => madeWith === undefined || makers.has(madeWith)),
       sessions: state.sessions.filter(
         (session) =>
           this.#isLive(session) && (session.holder.kind !== "guest" || known.has(session.holder.share)),

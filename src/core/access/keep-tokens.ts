@@ -26,7 +26,7 @@ export function holderOf({ principal }: Caller): Holder {
 const isSameHolder = (one: Holder, other: Holder): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** A caller of the host sees and ends everyone's tokens. */
-const isTheirs = (access: Visibility, { holder }: { readonly holder: Holder }): boolean =>
+export const isTheirs = (access: Visibility, { holder }: { readonly holder: Holder }): boolean =>
   isOfHost(access.principal) || isSameHolder(holder, holderOf(access));
 
 const infoOf = (
@@ -101,6 +101,7 @@ export async function removeToken(
     ...state,
     tokens: state.tokens.filter((one) => !ended.has(one.id)),
     shares: state.shares.filter((one) => !unshared.has(one.id)),
+    receivers: state.receivers.filter((one) => !isOfEnded(one)),
   }));
   await core.access.endSessions(
     ({ holder }) => holder.kind === "guest" && unshared.has(holder.share),

@@ -15,7 +15,7 @@ import { hasAuthority } from "./authority.ts";
 import { type Caller, scopesOf } from "./caller.ts";
 
 /** A thing that belongs to one life of a box, or to none. */
-interface OfBox {
+export interface OfBox {
   readonly box?: string | undefined;
   readonly incarnation?: string | undefined;
 }

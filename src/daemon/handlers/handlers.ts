@@ -29,6 +29,7 @@ import { streamEvents } from "../streams/event-stream.ts";
 import { streamLogs } from "../streams/log-stream.ts";
 import type { Metrics } from "../metrics.ts";
 import { accessHandlers } from "./access-handlers.ts";
+import { noticeHandlers } from "./notice-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { cacheHandlers } from "./cache-handlers.ts";
 import { formHandlers } from "./form-handlers.ts";
@@ -243,6 +244,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   prune: ({ deps, body }) => pruneBoxes(deps.core, body),
   ...formHandlers,
   ...accessHandlers,
+  ...noticeHandlers,
   ...imageHandlers,
   ...cacheHandlers,
   ...fleetHandlers,

@@ -1,29 +1,32 @@
-/** What a person wants to hear of; kept in the browser, because another browser is another place to be disturbed. */
+/** What a person wants to be told of in this browser; another browser is another place to be disturbed. */
 import { useSyncExternalStore } from "react";
-import type { NoticeKind } from "./notice-words.ts";
+import { type NoticeKind, noticeKinds } from "../../../src/contract/notices.ts";
 
 export type NoticeChoice = Readonly<Record<NoticeKind, boolean>>;
 
-const place = "agentbox-notices";
-const nothing: NoticeChoice = { "needs-you": false, done: false };
+const storageKey = "agentbox-notices";
 const watchers = new Set<() => void>();
-let kept: { text: string | null; choice: NoticeChoice } = { text: null, choice: nothing };
+let kept: { text: string | null; choice: NoticeChoice } = { text: null, choice: parseChoice(null) };
 
 /** The same object until it changes, as React asks. */
 export function noticeChoice(): NoticeChoice {
-  const text = localStorage.getItem(place);
+  const text = localStorage.getItem(storageKey);
   if (text !== kept.text) kept = { text, choice: parseChoice(text) };
   return kept.choice;
 }
 
 export function parseChoice(text: string | null): NoticeChoice {
   const chosen = (text ?? "").split(" ");
-  return { "needs-you": chosen.includes("needs-you"), done: chosen.includes("done") };
+  return Object.fromEntries(noticeKinds.map((kind) => [kind, chosen.includes(kind)])) as NoticeChoice;
 }
 
-export function chooseNotices(choice: NoticeChoice): void {
-  const chosen = (["needs-you", "done"] as const).filter((kind) => choice[kind]);
-  localStorage.setItem(place, chosen.join(" "));
+export const chooseAll = (): void => keep(noticeKinds);
+
+export const chooseNotice = (kind: NoticeKind, isWanted: boolean): void =>
+  keep(noticeKinds.filter((one) => (one === kind ? isWanted : noticeChoice()[one])));
+
+function keep(chosen: readonly NoticeKind[]): void {
+  localStorage.setItem(storageKey, chosen.join(" "));
   for (const watcher of watchers) watcher();
 }
 

@@ -1,21 +1,19 @@
 /** Tells a person who looks elsewhere that a box needs them or is done, once for each change; and how much waits. */
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { type Notice, newsMs, noticeOf } from "../../../src/contract/notices.ts";
 import { useLiveEvents } from "../api/live.ts";
 import { useNeeds } from "../inbox/needs.tsx";
 import { noticeChoice } from "./choice.ts";
-import { type Notice, noticeOf, titleWith } from "./notice-words.ts";
-import { sayOnce } from "./said.ts";
-
-/** An event that was read long after it happened is history, and no news. */
-const newsMs = 120_000;
+import { titleWith } from "./notice-words.ts";
+import { tellOnce } from "./tell-once.ts";
 
 export function Notices() {
   const navigate = useNavigate();
   useLiveEvents((event) => {
     const notice = noticeOf(event);
     if (!notice || Date.now() - event.atMs > newsMs || !isWanted(notice)) return;
-    void sayOnce(notice.key, () => show(notice, () => void navigate({ to: notice.path }))).catch(
+    void tellOnce(notice.key, () => show(notice, () => void navigate({ to: notice.path }))).catch(
       () => undefined,
     );
   });

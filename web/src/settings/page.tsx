@@ -6,6 +6,7 @@ import { Field, Select } from "../parts/field.tsx";
 import { PageHeader, ErrorNote, Skeleton } from "../parts/note.tsx";
 import { DiskPanel } from "./disk-panel.tsx";
 import { DoctorPanel } from "./doctor-panel.tsx";
+import { ReceiversPanel } from "./receivers-panel.tsx";
 import { Section } from "./section.tsx";
 import { SignInsPanel } from "./sign-ins-panel.tsx";
 import { TokensPanel } from "./tokens-panel.tsx";
@@ -63,6 +64,7 @@ export function SettingsPage() {
         <h3>Notifications</h3>
         <NoticeSettings />
       </Section>
+      {canManage ? <ReceiversPanel /> : null}
       <SignInsPanel canList={canManage} />
       {canManage ? <TokensPanel /> : null}
       <DaemonPanel />

@@ -19,6 +19,7 @@ export * from "./images.ts";
 export * from "./merge-body.ts";
 export * from "./network.ts";
 export * from "./files-and-ports.ts";
+export * from "./notices.ts";
 export * from "./planned-command.ts";
 export * from "./push.ts";
 export * from "./review.ts";
