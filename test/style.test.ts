@@ -71,7 +71,7 @@ describe("style of the repository", () => {
     (name) => new RegExp(`registry\\.${name}\\.|//${name}\\.(org|com)`),
   );
   const anyRegistry = /https?:\/\/[^\s"'/]*(registry|artifactory|nexus|verdaccio)[^\s"']*/;
-  // Where this checkout and its owner live; a path of one segment could as well be somebody's example.
+  // The paths of this checkout and its owner; a path of one segment could as well be an example.
   const places = [repository, homedir()].filter((place) => place.split("/").length > 2);
 
   const isTainted = (text: string) =>

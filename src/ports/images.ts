@@ -1,5 +1,5 @@
 /**
- * Images: what a container box's root is made of. Guarantees:
+ * Images: the root of a container box. Guarantees:
  * - An image is named by everything that goes into it: the same inputs give the same image, on a fresh cache too.
  * - It appears whole or not at all, in the engine and in the records; two builds of the same are one.
  * - It holds only what its recipe names, and nothing of the host's configuration: no mirror, proxy or credential.

@@ -59,7 +59,7 @@ export type Prepared =
       readonly body: Transform | undefined;
       /** Where the head depends on the whole body: it is held, up to `maxHeldBytes`, and then this gives the headers. */
       readonly finish?: ((body: Buffer) => readonly string[]) | undefined;
-      /** What becomes of it when the body has a second word on the method; undefined: it may. */
+      /** The refusal when the body has a second word on the method; undefined: it may pass. */
       readonly overridden?: SecretRefusal | undefined;
       readonly answer: AnswerGuard;
     };

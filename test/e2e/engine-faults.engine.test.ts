@@ -238,7 +238,7 @@ describeUnless(why)("faults of an engine", () => {
     expect(expectSaid(asked, "policy.unenforceable").hint).toContain("resources.disk");
     expect(await own.client.listBoxes()).toEqual([]);
     expect(readdirSync(join(own.home, "boxes"))).toEqual([]);
-    // The controls: without the limit, and by whoever can hold it.
+    // The controls: without the limit, and by a caller that can hold it.
     const plain = await own.cli([...runArgs, "--", "true"], { timeoutMs: 50_000 });
     expect(plain.code, plain.stderr).toBe(0);
     const held = await daemon.cli([...runArgs, "--disk", "1GiB", "--", "true"], { timeoutMs: 50_000 });

@@ -1,6 +1,6 @@
 /**
  * Threat 10, at the model gateway: the model's host as the way out. A box that brings a key of its own could carry
- * everything to the account of whoever planted it, and so could any other door of the vendor's, such as its file store.
+ * everything to the account of the key's owner, and so could any other door of the vendor's, such as its file store.
  */
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";

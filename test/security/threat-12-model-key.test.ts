@@ -1,6 +1,6 @@
 /**
- * Threat 12: the real secret in the box, because whatever should have put it in elsewhere was off. Here nothing can be:
- * the key is put in behind the gate or the request is refused, and no way to the gateway hands it over.
+ * Threat 12: the real secret in the box, because the part that should have put it in elsewhere was off. Here none can
+ * be: the key is put in behind the gate or the request is refused, and no way to the gateway hands it over.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { modelHost } from "../../src/contract/model/api.ts";
 import { filesWith, onAgents, testKey, watch } from "../support/agents.ts";
 import { shell } from "../support/network-ground.ts";
 
-/** What a curious agent reads: environments, command lines, open files, and every place it may write to. */
+/** The reach of a curious agent: environments, command lines, open files, and every directory it may write to. */
 const look = `{ cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /proc/[0-9]*/fd/[0-9]* 2>/dev/null < /dev/null & sleep 1; kill $!; } | tr '\\0' '\\n'
 grep -rsa 'canary' /workspace /home/agent /run/agentbox /tmp /etc/hosts /opt/agentbox/skills 2>/dev/null; env`;
 

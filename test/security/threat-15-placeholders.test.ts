@@ -1,6 +1,6 @@
 /**
- * Threat 15: a placeholder that is cut, packed or sent where no secret goes. It is put in its place or refused, and is never
- * forwarded, so nobody learns what stands for which secret.
+ * Threat 15: a placeholder that is cut, packed or sent where no secret goes. It is replaced or refused, and is never
+ * forwarded, so no server learns which placeholder stands for which secret.
  */
 import { expect, it } from "vitest";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";

@@ -1,5 +1,5 @@
 /**
- * Threat 16: a control API that anybody on the machine can use. Whoever is not the owner of the socket reaches no route
+ * Threat 16: a control API that every user of the machine can use. A user who does not own the socket reaches no route
  * at all; the routes come from the contract, so that a new one is tried the day it is there.
  */
 import { expect, it } from "vitest";

@@ -11,7 +11,7 @@ import { itUnless } from "../support/skipping.ts";
 const owner = { uid: 64_222, gid: 64_222 };
 const other = { uid: 64_223, gid: 64_223 };
 
-/** What somebody gets for the code of a link. */
+/** The session for the code of a link. */
 async function claim(url: string, user: typeof owner): Promise<string> {
   const { origin, hash } = new URL(url);
   const body = JSON.stringify({ code: new URLSearchParams(hash.slice(1)).get("link") });

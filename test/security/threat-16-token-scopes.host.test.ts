@@ -52,7 +52,10 @@ const tokens = Buffer.from(
   }),
 ).toString("base64");
 
-/** What says no to somebody who may only ask: the route, the table, a directory that is not listed, a request without a yes. */
+/**
+ * The refusals of a caller who may only ask: by the route, the table, a directory that is not listed, a request without
+ * a yes.
+ */
 const noes = ["access.forbidden", "workspace.source_invalid", "trust.required"];
 
 /** A refused plan names every problem, and what this host lacks stands before a missing yes. */
@@ -95,7 +98,7 @@ describe("the scopes of a token", () => {
   let daemon: TestDaemon;
   let web: WebSession;
   let owner: Visitor;
-  /** A directory of the owner that nobody listed. */
+  /** A directory of the owner that is not listed. */
   let secretDir: string;
   /** Another, which a person may agree to in a browser. */
   let plainDir: string;
@@ -110,7 +113,7 @@ describe("the scopes of a token", () => {
   const binding = { token: { how: "bearer", hosts: ["thief.example.org"] } };
   const reaching = { network: { allow: ["thief.example.org"] } };
 
-  /** What a body needs besides, so that only the parameter in question can be refused. */
+  /** The other fields of a body, so that only the parameter in question can be refused. */
   const basics: Partial<Record<RouteName, () => object>> = {
     createBox: () => ({ name: fresh(), start: false }),
     installAgent: () => ({ version: "0.0.0-none" }),
@@ -180,7 +183,7 @@ describe("the scopes of a token", () => {
       }),
     );
 
-  /** What a thief would have changed. */
+  /** The state that a thief would have changed. */
   const world = async () => ({
     boxes: (await daemon.client.listBoxes()).map(({ name }) => name),
     secrets: (await daemon.client.listSecrets()).map(({ secret, grants }) => [secret.name, grants.length]),
@@ -263,7 +266,7 @@ describe("the scopes of a token", () => {
     expect((await ask(owner, "createBox", { name: "scope-made-binding", flags })).status, "the owner").toBe(
       200,
     );
-    // Nobody is asked about what the owner typed: with it the thief would have had the value.
+    // The owner's own values need no question: with such a one the thief would have had the secret.
     expect((await daemon.client.getBox("scope-made-binding")).box.spec.secrets).toMatchObject([
       { secret: "token", isOrdered: true },
     ]);

@@ -170,7 +170,7 @@ describe("a guest", () => {
       socket.send(JSON.stringify({ cols: 80, rows: 24, readOnly: false }));
       await waitFor("the terminal is there", () => isReady);
       socket.send(Buffer.concat([Buffer.from([1]), Buffer.from(`echo ${text}\n`)]));
-      // Somebody who may type shows when everything before has arrived.
+      // A guest who may type shows when everything before has arrived.
       if (session === looker) seen += await attach(worker, `after-${text}`);
       else await waitFor(`${text} is seen`, () => seen.includes(text));
       socket.terminate();
@@ -201,7 +201,7 @@ describe("a guest", () => {
     const closed = new Promise<void>((resolve) => void socket.on("close", () => resolve()));
     const stream = openEvents(session.port, session.headers);
     expect(await stream.isOpen).toBe(200);
-    // Through another box nobody ends it.
+    // It cannot be ended through another box.
     await expect(daemon.client.removeShare(other, { id })).rejects.toMatchObject({
       code: "access.not_found",
     });

@@ -1,6 +1,6 @@
 /**
- * Threat 20: somebody else's box. Two people and an admin of a team, at every route with a box in its path and at every
- * list, taken from the table of routes: a box that is not theirs answers exactly as one that does not exist.
+ * Threat 20: another person's box. Two people and an admin of a team, at every route with a box in its path and at
+ * every list, taken from the table of routes: a box that is not theirs answers exactly as one that does not exist.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -49,7 +49,7 @@ afterAll(() => team[Symbol.asyncDispose](), 120_000);
 const make = (who: Visitor, name: string, more: object = {}) =>
   who.ask("POST", "/v1/boxes", { name, projectDir: project, start: false, ...more });
 
-/** With a body that no route takes: whoever is let in is told so, and nothing is done. */
+/** With a body that no route takes: a caller that is let in is told so, and nothing is done. */
 const target = ({ path }: Route, box: string): string =>
   `${path.replace("{box}", box).replace(/\{\w+\}/g, "1")}?force=neither`;
 const ask = (who: Visitor, route: Route, box: string): Promise<Answer> =>
@@ -262,7 +262,7 @@ describe("what a member may ask for", () => {
     expect((await carl.ask("POST", "/v1/trust", { ...question, digest })).status).toBe(403);
     expect((await ana.ask("POST", "/v1/trust", { ...question, digest })).status).toBe(200);
     expect((await make(carl, "carl-asks", { manifest })).status).toBe(200);
-    // What is typed besides is still not covered.
+    // Other values are still not covered.
     const more = { manifest, flags: { network: { allow: ["more.example.org"] } } };
     expect((await make(carl, "carl-more", more)).body.error?.code).toBe("trust.required");
     const policy = (body: object) => carl.ask("POST", "/v1/boxes/carl-asks/policy", body);

@@ -102,7 +102,7 @@ const cases = (ground: Ground): void => {
       if (found.isSymbolicLink())
         expect(resolve(path, "..", readlinkSync(path)).startsWith(bad), path).toBe(true);
     }
-    // What was left behind is named, in text that no terminal obeys.
+    // Leftovers are named, in text that no terminal obeys.
     expect(result.stderr + result.stdout).toContain("absolute");
     expect(result.stderr + result.stdout).not.toMatch(/[\u001b\u0007]/);
   });

@@ -1,6 +1,6 @@
 /**
- * Threat 23, the dashboard's files: links that a box leaves in its workspace for whoever lists, reads or writes there through
- * the API. A secret of the host is neither read nor changed, and of the box itself only the workspace is shown.
+ * Threat 23, the dashboard's files: links that a box leaves in its workspace for readers and writers through the API. A
+ * secret of the host is neither read nor changed, and of the box itself only the workspace is shown.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

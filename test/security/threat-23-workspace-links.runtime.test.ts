@@ -191,7 +191,7 @@ const cases = (ground: Ground): void => {
       const project = await makeProject(daemon, { "README.md": "# Shop\n" });
       const work = `through-${box}`;
       await working(daemon, project, work, "mkdir out; echo owned > out/secret; echo owned > new");
-      // What the work calls a directory and a file are links of the person's, not committed.
+      // The directory and the file of the work are links of the person's, not committed.
       symlinkSync(directory, join(project.dir, "out"));
       symlinkSync(secret, join(project.dir, "new"));
       age();

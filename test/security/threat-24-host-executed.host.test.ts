@@ -25,7 +25,7 @@ import { plantedFiles, traps } from "./host-traps.ts";
 const files = { "README.md": "# Shop\n", victim: "victim\n", "old.text": "old\n" };
 const agentCommit = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c commit.gpgsign=false";
 
-/** A script of a person's on the host, whoever owns the repository. */
+/** A script of a person's on the host, in a repository of any owner. */
 const onHost = (script: string, cwd: string) =>
   runProgram(["sh", "-c", script], {
     cwd,
@@ -38,7 +38,7 @@ const onHost = (script: string, cwd: string) =>
     },
   });
 
-/** All that the host does with a box and its work; each ends well or with a code. What did not end well is returned. */
+/** All actions of the host on a box and its work; each ends well or with a code. The failures are returned. */
 async function doEverything(daemon: TestDaemon, project: Project, box: string): Promise<readonly string[]> {
   const refused: string[] = [];
   const attempt = async (args: readonly string[]): Promise<void> => {

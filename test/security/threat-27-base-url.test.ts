@@ -1,5 +1,5 @@
 /**
- * Threat 27: a repository whose settings act before anybody has agreed. What it asks for is a request: it reaches nothing
+ * Threat 27: a repository whose settings act before a person has agreed. Its manifest only asks: it reaches nothing
  * until a person agrees, and no setting of a tool leads around the gate.
  */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { addresses } from "../support/network.ts";
 import { agree, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
 import { giveTo } from "../support/review.ts";
 
-/** Settings that make the tools of a project call home, all of them to a host that nobody allowed. */
+/** Settings that make the tools of a project call home, all of them to a host that is not allowed. */
 const hostileFiles: Readonly<Record<string, string>> = {
   ".npmrc": "registry=https://denied.test/\n",
   ".pip/pip.conf": "[global]\nindex-url = https://denied.test/simple\n",
@@ -87,7 +87,7 @@ onNetwork("a hostile repository", (ground) => {
     }
     const cwd = await repository(manifest('[env]\nNOT_A_PROXY = "x"\n'));
     expect((await daemon.cli(["create", "shell", "--name", "own-env", "--start"], { cwd })).code).toBe(0);
-    // What a program in the box sets for itself leads nowhere else either.
+    // The box's own settings lead nowhere else either.
     const env = `env HTTPS_PROXY=${elsewhere} https_proxy=${elsewhere} SSL_CERT_FILE=/workspace/mine.pem`;
     for (const way of ["", "--noproxy '*' -k"])
       expect(

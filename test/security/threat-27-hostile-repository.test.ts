@@ -1,6 +1,6 @@
 /**
- * Threat 27: a repository that acts before anybody trusted it. Its git settings run nothing on the host, and its
- * manifest gets what is outside the workspace only for the digest that a person has named.
+ * Threat 27: a repository that acts before it is trusted. Its git settings run nothing on the host, and its manifest
+ * gets things outside the workspace only for the digest that a person has named.
  */
 import {
   existsSync,
@@ -29,7 +29,7 @@ const cases = (ground: Ground): void => {
     if (isRoot && !ground.isRootDaemon) chownTree(root, ordinaryUser);
   };
   const git = (...args: string[]): Promise<ProgramResult> =>
-    // As the owner, because git runs nothing in a repository of somebody else's.
+    // As the owner, because git runs nothing in another user's repository.
     runProgram(
       (isRoot && !ground.isRootDaemon ? asUserArgv(ordinaryUser) : []).concat(
         ["git", "-c", "user.name=t", "-c", "user.email=t@t.test", "-C", project],
@@ -170,7 +170,7 @@ const cases = (ground: Ground): void => {
       const digest = (await eventsOf(daemon, "trust.refused"))[0]!.data["digest"] as string;
       expect((await create("--trust", digest)).code).toBe(0);
       await daemon.cli(["rm", "--force", box]);
-      // Controls: the same request is remembered, and what stays inside needs nobody.
+      // Controls: the same request is remembered, and one that stays inside needs no yes.
       expect((await create()).code).toBe(0);
       await daemon.cli(["rm", "--force", box]);
       writeManifest(`[env]\nINSIDE = "1"\n${request}`);

@@ -21,7 +21,7 @@ import {
   shellInBox,
 } from "./attack.ts";
 
-/** Speaks the link's frames: a hello, and whatever else, then tells what came back and whether the end came. */
+/** Speaks the link's frames: a hello, and any others, then tells the answer and whether the end came. */
 const dialLink = (...frames: readonly unknown[]): string => `
   const socket = require("node:net").connect("/run/agentbox/link.sock");
   const parts = []; let isOver = false;
@@ -92,7 +92,7 @@ const cases = (ground: Ground): void => {
     const seen = await nodeInBox<Record<string, string>>(daemon, "own-box", probe);
     const { [throughFirst]: root, ...others } = seen;
     expect(Object.values(others)).toEqual(Object.values(others).map(() => "ENOENT"));
-    // gVisor lets nobody through there, whatever is behind it.
+    // gVisor lets no one through there, to any server.
     expect(root).toMatch(/^(ENOENT|EACCES)$/);
     const env = `AGENTBOX_HOME=${daemon.home} AGENTBOX_SOCKET=${daemon.socket} DOCKER_HOST=unix://${daemon.socket}`;
     const { stdout } = await shellInBox(daemon, "own-box", `${env} find "${daemon.home}" 2>&1`);

@@ -1,6 +1,6 @@
 /**
- * Threat 30: a protection that is missing and nobody says so. Whatever is taken away, a box is refused with a code
- * and a way out, or goes on as closed as before; nothing half-made is left and nothing is deleted.
+ * Threat 30: a protection that is silently missing. Without any one of them, a box is refused with a code and a way
+ * out, or goes on as closed as before; nothing half-made is left and nothing is deleted.
  */
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

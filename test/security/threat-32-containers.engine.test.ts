@@ -58,12 +58,12 @@ console.log(JSON.stringify({
 }));`;
 
 const noCapability = "0000000000000000";
-/** What every engine puts into /dev; none of it leads to hardware. */
+/** The devices that every engine puts into /dev; none of them leads to hardware. */
 const harmless = ["console", "full", "null", "ptmx", "pts/ptmx", "random", "tty", "urandom", "zero"];
 /** gVisor's own, for which its kernel wants capabilities that no box has. */
 const gvisorsOwn = ["fuse", "net/tun"];
 
-/** What gVisor's kernel lets a box do to that kernel, which is the box's alone; no such call reaches the host's. */
+/** The calls of a box to gVisor's kernel, which is the box's alone; no such call reaches the host's. */
 const ofItsOwnKernel = [
   "unshare_user",
   "unshare_net",
@@ -179,7 +179,8 @@ describe.each(places)("the probe in $runtime on $engine", ({ runtime, engine: ki
     if (isEnforced("cgroup namespace") && !ownKernel) names.push("cgroup");
     for (const name of names)
       expect(new Set(pids.map((pid) => readlinkSync(`/proc/${pid}/ns/${name}`))).size, name).toBe(3);
-    // A root daemon's boxes have users of their own; a person's boxes are that person's, and gVisor is nobody.
+    // A root daemon's boxes have users of their own; a person's boxes are that person's, and gVisor runs as the user
+    // `nobody`.
     if (ownKernel) expect(uidOf(mine.State.Pid)).toBe("65534");
     else if (kind === "docker") expect(uidOf(mine.State.Pid)).not.toBe(uidOf(theirs.State.Pid));
     const answers = await nodeInBox<string[]>(
@@ -210,7 +211,7 @@ describe.each(places)("the probe in $runtime on $engine", ({ runtime, engine: ki
       const { home, scratch } = there();
       for (const file of [path, `/proc/self/root/..${path}`, home, scratch])
         expect(await read(file), file).toBe("ENOENT");
-      // gVisor lets nobody through there, whatever is behind it.
+      // gVisor lets no one through there, to any server.
       expect(await read(`/proc/1/root${path}`)).toMatch(ownKernel ? /^EACCES$/ : /^ENOENT$/);
     } finally {
       rmSync(directory, { recursive: true });
@@ -218,7 +219,7 @@ describe.each(places)("the probe in $runtime on $engine", ({ runtime, engine: ki
   });
 });
 
-/** \`passwd\` is root's for whoever starts it, and waits; its rights are read while it does. */
+/** \`passwd\` runs as root for every user, and waits; its rights are read while it does. */
 const startSetuid = `
 const child = require("node:child_process").spawn("passwd", { stdio: ["pipe", "ignore", "ignore"] });
 const read = () => {

@@ -62,7 +62,7 @@ describe("versions with a known way out", () => {
     ["kernel", "5.16.10", all("affected", "CVE-2022-0847")],
     ["kernel", "6.18.0", {}],
     ["gvisor", "0.0~20221219.0", {}],
-    // Nobody's number: nothing is known, and that is what is said.
+    // An unknown number: the answer says that nothing is known.
     ["runc", "unknown", all("unknown", ...of2025, "CVE-2024-21626")],
     // A vendor's build without a package that could say more.
     ["runc", "1.1.12-0ubuntu3", all("unknown", ...of2025)],
@@ -155,7 +155,7 @@ describe.each(looked)("in a box of $place", ({ runtime, engine, why }) => {
       const prefix = isRoot ? asUserArgv(ordinaryUser) : [];
       const outside = JSON.parse((await runProgram([...prefix, program])).stdout) as Record<string, number>;
       expect(outside).toMatchObject({ fork: 0, unshare_user: 0, clone_user: 0, keyctl: 0, add_key: 0 });
-      // A kernel that has the family gives it to anybody.
+      // A kernel that has the family gives it to every user.
       if (readFileSync("/proc/net/protocols", "utf8").includes("ALG ")) expect(outside["af_alg"]).toBe(0);
       expect((await daemon!.cli(["cp", program, "probed:/workspace/calls"])).code).toBe(0);
       const { stdout } = await inBox(daemon!, "probed", ["/workspace/calls"]);

@@ -9,7 +9,7 @@ import { asUserArgv, hasProgram, isRoot, ordinaryUser } from "../support/host-fa
 import { runProgram } from "../support/program.ts";
 import { chownTree, emptyBox, type Ground, inBox, onEachDaemon, shellInBox } from "./attack.ts";
 
-/** Nobody who is known here: neither the daemon's user, nor a box's, nor in a group of theirs. */
+/** A stranger here: neither the daemon's user, nor a box's, nor in a group of theirs. */
 const stranger = { uid: 54_321, gid: 54_321 };
 
 interface Found {
@@ -30,7 +30,9 @@ function walk(directory: string, root = directory): Found[] {
 /** Certificates are made to be shown; the key that signs them is not among them. */
 const isPublic = (path: string): boolean => /^ca\/(bundle\.pem|ca\.pem|java-cacerts)$/.test(path);
 
-/** What a container reads through mounts, the same for every box; the directory that it lies in is closed. */
+/**
+ * The files that a container reads through mounts, the same for every box; the directory that they lie in is closed.
+ */
 const isGenerated = (path: string): boolean =>
   /^boxes\/[^/]+\/runtime\/engine\.(etc\/[^/]+|seccomp\.json)$/.test(path);
 
@@ -70,7 +72,7 @@ const cases = (ground: Ground): void => {
       const others = stat.mode & 0o077;
       expect({ path, written: others & 0o022 }).toEqual({ path, written: 0 });
       expect({ path, special: stat.mode & 0o6000 }).toEqual({ path, special: 0 });
-      // Programs, the same for everybody; for a person's daemon they lie behind a closed door.
+      // Programs, the same for all users; for a person's daemon they lie behind a closed door.
       if (path.startsWith("tools/") || isPublic(path) || isGenerated(path)) continue;
       if (ground.isRootDaemon && /^boxes\/[^/]+\/link$/.test(path)) continue;
       // A root daemon's boxes have other users, which pass through these directories and cannot list them.
@@ -132,7 +134,7 @@ const cases = (ground: Ground): void => {
     const { daemon } = ground;
     const since = lstatSync(join(daemon.home, "tools")).birthtime.toISOString();
     const search = async () =>
-      // What belongs to the users concerned, is named after us, and can be read by a stranger.
+      // Files of the users concerned that are named after us, and that a stranger can read.
       (
         await asStranger(
           ["find", "/tmp", "/var/tmp", "/dev/shm", "-maxdepth", "2", "-newermt", since].concat(

@@ -1,6 +1,6 @@
 /**
- * Threat 35: a proxy on loopback that every user of the machine can use. The gate's proxy is on the loopback of one box:
- * it is not on the host's, not in another box, and its socket is closed to everybody else.
+ * Threat 35: a proxy on loopback that every user of the machine can use. The gate's proxy is on the loopback of one
+ * box: it is not on the host's, not in another box, and its socket is closed to all other users.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { asUserArgv, ordinaryUser } from "../support/host-facts.ts";
 import { boxOn, expectDenied, onNetwork, run, shell } from "../support/network-ground.ts";
 import { runProgram } from "../support/program.ts";
 
-/** Of nobody here: no daemon, no engine and no box is this user's. */
+/** A stranger here: no daemon, no engine and no box is this user's. */
 const strangerUser = { uid: 54_321, gid: 54_321 };
 
 const dial = (socket: string): string =>

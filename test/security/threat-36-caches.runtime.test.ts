@@ -19,7 +19,7 @@ const plant = (word: string): string =>
     `printf '#!/bin/sh\\necho ${word}\\n' > ${program}`,
     `chmod 755 ${program}`,
   ].join(" && ");
-/** What a box has of it: the marks, and what the program prints. */
+/** The box's part of it: the marks, and the program's output. */
 const look = `for place in ${places.join(" ")}; do cat ~/$place/mark 2>/dev/null; done; ${program} 2>/dev/null; true`;
 const found = (word: string): string => `${word}\n`.repeat(places.length + 1);
 

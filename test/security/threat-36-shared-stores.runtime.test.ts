@@ -1,6 +1,6 @@
 /**
- * Threat 36: what one box writes and another executes. What boxes have in common they can only read; what they can
- * write is theirs alone, also when one was made from the other.
+ * Threat 36: files that one box writes and another executes. Boxes can only read the files that they share; those that
+ * they can write are theirs alone, also when one was made from the other.
  */
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ const cases = (ground: Ground): void => {
       const twin = inodesBelow(a!).get(inode) ?? host.get(inode);
       expect(twin, `${path} is ${twin}`).toBeUndefined();
     }
-    // What one does to its objects is its own affair.
+    // Each may do anything to its own objects.
     await runIn(
       daemon,
       "clone-a",

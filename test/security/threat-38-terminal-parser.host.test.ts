@@ -62,7 +62,7 @@ describe("threat 38: every way to a person's terminal", () => {
   });
   afterAll(() => daemon[Symbol.asyncDispose]());
 
-  /** What a command of ours writes to a terminal. */
+  /** The output of our own commands to a terminal. */
   async function shown(args: readonly string[], redirected = ""): Promise<Buffer> {
     const { argv, env } = daemon.command(args);
     using program = onPty(["sh", "-c", `"$@" ${redirected}`, "sh", ...argv], { env });
@@ -144,7 +144,7 @@ describeUnless(hasProgram("vterm-dump") ? undefined : "libvterm-bin is not insta
   },
 );
 
-/** What is typed into each, one after the other, after each text was seen. */
+/** The input of each, one after the other, after each text was seen. */
 const programs: Readonly<
   Record<string, { argv: string[]; steps: readonly (readonly [string | RegExp, string])[] }>
 > = {

@@ -53,7 +53,7 @@ const corpus: readonly string[] = [
 const markup = '<img src=x onerror="owned=1"><script>owned=1</script>';
 const all = `first words\r\n${corpus.join("\r\n")}\u0018\r\n${markup}\r\nlast words\r\n`;
 
-/** Prints it once somebody presses a key, and then only listens. */
+/** Prints it once a key is pressed, and then only listens. */
 const prints = (text: string): string[] => [
   "sh",
   "-c",
@@ -96,7 +96,7 @@ function recordActs(): void {
 
 const actsOf = (page: Page) => page.evaluate(() => (globalThis as Recorded).acts ?? ["not recorded"]);
 
-/** What the page sends into a session: data only, not sizes. */
+/** The page's input to a session: data only, not sizes. */
 function watchInput(page: Page): string[] {
   const sent: string[] = [];
   page.on("websocket", (socket: WebSocket) => {

@@ -62,7 +62,7 @@ async function plantAnswers(page: Page): Promise<{ readonly planted: () => numbe
   return { planted: () => planted };
 }
 
-/** What became of the texts: elements, handlers that ran, links that would. */
+/** The texts as they ended up: elements, handlers that ran, links that would. */
 const judge = (page: Page) =>
   page.evaluate((name) => {
     const links = [...document.querySelectorAll("a[href], iframe, object, embed, form[action]")];

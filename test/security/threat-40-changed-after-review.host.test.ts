@@ -1,7 +1,7 @@
 /**
- * Threat 40: what was approved is not what happens. A merge is bound to the state that was looked at, dangers are
- * accepted by kind, checks count for one tree, and a yes to a question is for what was shown; whatever the agent
- * changes afterwards is refused or left out.
+ * Threat 40: the approved work is not the work that lands. A merge is bound to the state that was looked at, dangers
+ * are accepted by kind, checks count for one tree, and a yes to a question is for the question that was shown; later
+ * changes of the agent are refused or left out.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

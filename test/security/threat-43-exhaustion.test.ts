@@ -277,7 +277,7 @@ const cases = (ground: Ground): void => {
     };
     for (const [name, more] of [
       ["busy-stubborn", "true"],
-      // Even its supervisor is stopped, so that nobody inside takes the request.
+      // Even its supervisor is stopped, so that no process inside takes the request.
       ["busy-frozen", `kill -STOP ${boxdPid}; : > /workspace/frozen`],
     ] as const) {
       await emptyBox(daemon, name);

@@ -56,7 +56,7 @@ onNetwork(
       expect(records).not.toContain(canary);
       const { events } = await daemon.client.listEvents({ limit: 1000 });
       expect(events.some(({ type }) => type === "egress.denied")).toBe(true);
-      // What a person ran is on record with its words; here the words were the test's own.
+      // A person's commands are on record with their words; here the words were the test's own.
       const network_ = events.filter(({ type }) => !type.startsWith("exec."));
       expect(JSON.stringify(network_)).not.toContain(canary);
       expect(daemon.log()).not.toContain(canary);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => daemon?.[Symbol.asyncDispose]());
 
-/** With the file in hand; triggers hold our own mistakes back, and nobody else. */
+/** With write access to the file; triggers stop only our own mistakes. */
 function edit(sql: string): void {
   const hand = new Database(join(daemon.home, "state.db"));
   hand.exec("DROP TRIGGER IF EXISTS events_never_change; DROP TRIGGER IF EXISTS events_never_go");

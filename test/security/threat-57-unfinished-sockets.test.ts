@@ -73,7 +73,7 @@ async function openWorld() {
     connections,
     fixture,
     open,
-    /** What the server got, without what it got for us to measure. */
+    /** The bytes that the server got, without those that only measure. */
     requests: () => seen.filter(({ path }) => path !== "/v1/size").map((one) => `${one.method} ${one.path}`),
     async [Symbol.asyncDispose]() {
       await fixture[Symbol.asyncDispose]();
@@ -161,7 +161,7 @@ describe("a request that was given up", () => {
     expect(world.requests()).toEqual(["GET /v1/a", "GET /v1/b", `GET ${notes}`, "GET /v1/c"]);
     expect(world.seen.map(({ authorization }) => authorization)).toEqual(Array(4).fill(`Bearer ${value}`));
     expect(world.seen.at(-1)?.body).toBe(smuggled);
-    // What the body asks for is refused where it is asked for as a request.
+    // A body's use of another method is refused like a request with that method.
     const secure = await world.open("http/1.1");
     secure.write(smuggled);
     expect(await readAll(secure)).toContain('"reason":"wrong_method"');

@@ -1,6 +1,7 @@
 /**
- * Threat 58: a list of dangerous names that is taken for complete. What lands without a look is what is known to do
- * nothing by itself; a file that no rule has ever heard of is refused until somebody has looked at its kind.
+ * Threat 58: a list of dangerous names that is taken for complete. Only files that are known to do nothing by
+ * themselves land without a look; a file that no rule has ever heard of is refused until a person has looked at its
+ * kind.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

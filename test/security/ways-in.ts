@@ -12,7 +12,7 @@ export interface Attempt {
   readonly way: ArrivalKind;
   readonly host: string;
   readonly port: number;
-  /** What is sent once there is a connection; without it, a GET for /x with this host. */
+  /** The text to send once there is a connection; without it, a GET for /x with this host. */
   readonly bytes?: string;
   /** Speak TLS first, with this name in the hello (an empty one for none). */
   readonly tlsName?: string;

@@ -25,7 +25,7 @@ import { giveAgent, whyNoAgent } from "./installed-agents.ts";
 import { type ProgramOptions, type ProgramResult, runProgram } from "./program.ts";
 import { runtimeConfig, testRuntime, whyNoBoxes } from "./test-runtime.ts";
 
-/** What the daemon sends to the model, and no box may ever hold. */
+/** The daemon's key for the model, which no box may ever hold. */
 export const testKey = "sk-real-key-canary-4b1f9d";
 const keyVariable = "TEST_MODEL_KEY";
 
@@ -34,7 +34,7 @@ const repository = new URL("../../", import.meta.url).pathname;
 export interface AgentGround {
   readonly daemon: TestDaemon;
   readonly model: ScriptedModel;
-  /** What the model does from now on. */
+  /** The model's answers from now on. */
   readonly play: (script: Script) => void;
   /** A git repository of one commit with these files in it. */
   readonly project: (files?: Readonly<Record<string, string>>) => Promise<string>;

@@ -74,13 +74,13 @@ export interface PageOptions {
   readonly expected?: readonly RegExp[];
 }
 
-/** A page of somebody who is signed in. Disposing fails when it broke one of its promises. */
+/** A page of a signed-in user. Disposing fails when it broke one of its promises. */
 export interface TestPage extends AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
   /** Address of the dashboard, without a path. */
   readonly origin: string;
-  /** What went wrong so far: console errors, policy violations, requests to anybody else. */
+  /** The failures so far: console errors, policy violations, requests to other servers. */
   readonly complaints: readonly string[];
 }
 
@@ -109,7 +109,7 @@ function watch(page: Page, origin: string, expected: readonly RegExp[]): string[
   return complaints;
 }
 
-/** Opens a one-time link of the daemon's owner, or of whoever `url` belongs to, and waits until the page is there. */
+/** Opens a one-time link of the daemon's owner, or of the owner of `url`, and waits until the page is there. */
 export async function signedInPage(
   { browser }: TestBrowser,
   daemon: Pick<TestDaemon, "client">,

@@ -1,7 +1,7 @@
 /**
- * Looks for a secret wherever a box, or somebody who reads the host's disk, could find it: memory, environment and files
- * of every process in a box, and all that the daemon writes and says. Each search counts what it read, because a search
- * that sees nothing finds nothing.
+ * Looks for a secret in every place where a box, or a reader of the host's disk, could find it: memory, environment and
+ * files of every process in a box, and all that the daemon writes and says. Each search counts the bytes it read,
+ * because a search that sees nothing finds nothing.
  */
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, readSync, readlinkSync, statSync } from "node:fs";
@@ -22,7 +22,7 @@ function formsOf(value: string | Buffer): readonly Buffer[] {
   const raw = Buffer.from(value);
   const aligned = [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), raw]).toString("base64");
-    // What depends on the neighbours is left out: the first bits with those before, the last with those behind.
+    // Bits that depend on the neighbours are left out: the first with those before, the last with those behind.
     const own = text.slice([0, 2, 3][before], text.length - 4);
     return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
   });
@@ -33,7 +33,7 @@ function formsOf(value: string | Buffer): readonly Buffer[] {
 
 const isIn = (bytes: Buffer, forms: readonly Buffer[]): boolean => forms.some((form) => bytes.includes(form));
 
-/** Whether a text repeats the value in a form that somebody could read. */
+/** Whether a text repeats the value in a readable form. */
 export const repeats = (text: string, value: string): boolean => isIn(Buffer.from(text), formsOf(value));
 
 class Search {
@@ -148,7 +148,7 @@ export function searchBoxFiles(home: string, ...values: readonly string[]): Sear
   return search.result;
 }
 
-/** What the daemon tells people and programs: events, egress records, receipts, logs and screens, and its own log. */
+/** The daemon's words to people and programs: events, egress records, receipts, logs and screens, and its own log. */
 export async function searchWords(
   daemon: TestDaemon,
   box: string,

@@ -141,7 +141,7 @@ function memoryAccessRecords(): AccessRecords {
   };
 }
 
-/** What outlives a daemon: its disk, its store and the boxes themselves. */
+/** The parts that outlive a daemon: its disk, its store and the boxes themselves. */
 export interface TestHost extends AsyncDisposable {
   readonly dir: string;
   readonly store: Store;

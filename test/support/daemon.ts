@@ -25,7 +25,7 @@ export interface TestDaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A home that exists already, such as a small disk; it is left where it is. */
   readonly home?: string;
-  /** What the daemon is started through, such as a namespace in which something is missing. */
+  /** The command that the daemon is started through, such as a namespace in which a part is missing. */
   readonly wrap?: (argv: readonly string[]) => readonly string[];
 }
 

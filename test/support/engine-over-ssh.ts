@@ -51,7 +51,7 @@ export async function openSshRoute(): Promise<SshRoute> {
     "UsePAM no",
     "PasswordAuthentication no",
     "PermitRootLogin prohibit-password",
-    // SECURITY: whoever holds the key reaches sockets that root can open, and gets no shell.
+    // SECURITY: a holder of the key reaches sockets that root can open, and gets no shell.
     "ForceCommand /bin/false",
     "AllowTcpForwarding local",
     "AllowStreamLocalForwarding local",

@@ -88,7 +88,7 @@ function launchDockerRootless(directory: string, socket: string, user: { uid: nu
     .split("\n")
     .find((line) => line.split(":")[2] === `${user.uid}`);
   const { argv } = launchDocker(directory, socket);
-  // What is a link into the host's own would be a reason to refuse to start.
+  // A link into the host's own would be a reason to refuse to start.
   const script = 'rm -f /run/docker /run/containerd /run/xtables.lock; exec "$0" "$@"';
   const inside = ["rootlesskit", "--net=host", "--copy-up=/etc", "--copy-up=/run", "sh", "-c", script];
   const docker = [...argv, "--rootless", "--storage-driver=vfs"];

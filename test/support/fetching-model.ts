@@ -19,7 +19,7 @@ export interface FetchingModel extends AsyncDisposable {
   readonly url: string;
   /** Where the attacker listens. */
   readonly away: string;
-  /** What has arrived there. */
+  /** The requests that have arrived there. */
   readonly arrived: string[];
   /** Requests that have come to the model. */
   readonly asked: string[];

@@ -1,6 +1,6 @@
 /**
  * A real git server over HTTP: `git http-backend` behind basic auth, with bare repositories in a directory of its own.
- * Whoever knows the password may read and write; every request is written down with the credential it carried.
+ * The password gives read and write access; every request is recorded with the credential it carried.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -40,7 +40,7 @@ export interface GitHttp extends AsyncDisposable {
   readonly requests: readonly GitRequest[];
   /** Makes a bare repository with `main` as its default branch; `from` is pushed into it. */
   createRepository(name: string, from?: string): Promise<string>;
-  /** What git says in one of the repositories. */
+  /** git's output in one of the repositories. */
   git(name: string, ...args: string[]): Promise<string>;
   /** From now on requests wait; the answer tells when the first has come, and lets all of them go. */
   hold(): { readonly arrived: Promise<void>; readonly release: () => void };
@@ -89,7 +89,7 @@ export async function startGitHttp(options: GitHttpOptions): Promise<GitHttp> {
       await runProgram(["git", "init", "-q", "--bare", "-b", "main", bare]);
       await git(name, "config", "http.receivepack", "true");
       if (from !== undefined) {
-        // A push, because git reads no repository of somebody else's for a fetch.
+        // A push, because git reads no other user's repository for a fetch.
         const argv = [
           "git",
           "-c",

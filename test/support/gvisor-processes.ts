@@ -1,10 +1,11 @@
 /**
- * What a gVisor box is on the host: a process that opens files for it and has its mounts, and the sandbox, which has none
- * of them but all of the box's memory, in one file that no program sees. The bundle in their command lines joins the two.
+ * The processes of a gVisor box on the host: one that opens files for it and has its mounts, and the sandbox, which has
+ * none of them but all of the box's memory, in one file that no program sees. The bundle in their command lines joins
+ * the two.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** What is gone or not readable has nothing in it for anybody else either. */
+/** A file that is gone or unreadable holds nothing for others either. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -39,7 +40,7 @@ export function sandboxesOf(pids: readonly number[]): readonly number[] {
     });
 }
 
-/** What gVisor calls the file with a sandbox's memory. */
+/** gVisor's name for the file with a sandbox's memory. */
 export const sandboxMemory = "/memfd:runsc-memory";
 
 /** The file with the memory of all programs of a sandbox, and with its files that lie in memory; undefined for others. */

@@ -62,7 +62,7 @@ export const manifestDigest = (text: string): string =>
 
 const parts = ["layers", "bases"];
 
-/** `agentbox build`, with the layers of whoever built the same base before in this run. */
+/** `agentbox build`, with the layers of an earlier build of the same base in this run. */
 export async function buildShared(daemon: TestDaemon, cwd: string, ...args: string[]): Promise<Built> {
   const shared = join(process.env["AGENTBOX_TEST_RUN"]!, "images");
   const own = join(daemon.home, "images");

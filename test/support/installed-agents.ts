@@ -45,7 +45,7 @@ async function install(agent: string): Promise<string | undefined> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter((entry) => entry[1] !== undefined),
   ) as Record<string, string>;
-  // As this user, whoever the runtime under test needs: the environment and what is kept are this user's.
+  // As this user, also if the runtime under test needs another one: the environment and the kept files are this user's.
   const user = { uid: process.getuid!(), gid: process.getgid!() };
   await using daemon = await startDaemon({ env, user });
   const { code, stderr } = await daemon.cli(["agents", "add", agent], { env, timeoutMs: installTimeoutMs });

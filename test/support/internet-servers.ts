@@ -55,7 +55,7 @@ export interface SshServerOptions {
   readonly address?: string;
   /** A public key that it lets in beside its own. */
   readonly letsIn?: string;
-  /** What every session runs. */
+  /** The command of every session. */
   readonly command?: string;
 }
 
@@ -80,7 +80,7 @@ export async function startSshServer(
     "UsePAM no",
     "PasswordAuthentication no",
     "PermitRootLogin prohibit-password",
-    // SECURITY: whoever holds the key may read repositories, and gets no shell on this machine.
+    // SECURITY: a holder of the key may read repositories, and gets no shell on this machine.
     `ForceCommand ${command ?? 'git-shell -c "$SSH_ORIGINAL_COMMAND"'}`,
     "AllowTcpForwarding no",
     "",

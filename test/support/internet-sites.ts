@@ -1,4 +1,4 @@
-/** What the test's internet offers to package managers and to git: one small thing for each. */
+/** The packages and repositories that the test's internet offers: one small thing for each. */
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProgram } from "./program.ts";
@@ -28,7 +28,7 @@ export async function makeGitSite(directory: string): Promise<string> {
   return bare;
 }
 
-/** The same at https://code.test/repo.git, where whoever has the credential may push. Returns its path. */
+/** The same at https://code.test/repo.git, where a holder of the credential may push. Returns its path. */
 export async function makeCodeSite(directory: string): Promise<string> {
   const bare = join(siteOf(directory, "code.test"), "repo.git");
   await must(["git", "clone", "--quiet", "--bare", await makeGitSite(directory), bare]);

@@ -77,7 +77,7 @@ export async function speakHttp1(
     }, patienceMs(exchanges));
     let begunWith: (() => void) | undefined;
     const end = (): void => {
-      // What was written reaches the gate before its end does.
+      // The bytes reach the gate before their end does.
       socket.end(() => socket.destroy());
     };
     const send = (): void => {

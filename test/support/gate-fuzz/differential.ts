@@ -62,9 +62,9 @@ export class Differential implements AsyncDisposable {
   /** Method and path of what was allowed since they were last looked at. */
   readonly #judged: string[];
   readonly #sent = new Map<string, Sent>();
-  /** What was judged and allowed, and is in the words of no exchange: what a disguise was taken for. */
+  /** A request that was judged and allowed, and is in the words of no exchange: a disguise was taken for it. */
   readonly #others = new Set<string>();
-  /** What a server has read before the gate has said what it judged. */
+  /** The requests that a server has read before the gate has recorded its judgement. */
   #waiting: Sighting[] = [];
 
   private constructor(servers: readonly FuzzServer[], fixture: GateFixture, judged: string[]) {

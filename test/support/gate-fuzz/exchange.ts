@@ -1,4 +1,7 @@
-/** What a program might ask through the gate, made from a seed: whole, broken off, and written in ways that have two readings. */
+/**
+ * Requests of a program through the gate, made from a seed: whole, broken off, and written in ways that have two
+ * readings.
+ */
 import { type Random, below, pick } from "../seeded.ts";
 
 export const host = "api.example.org";
@@ -17,7 +20,7 @@ export type Ending =
 export interface Exchange {
   readonly id: string;
   readonly method: string;
-  /** What the server should do, and the id. */
+  /** The server's task, and the id. */
   readonly path: string;
   readonly framing: "none" | "length" | "chunked";
   readonly body: Buffer;
@@ -97,7 +100,7 @@ const behaviours = [
   ["limited", 1],
   ["close", 1],
 ] as const;
-/** What only the server does that means harm. */
+/** The acts of the hostile server alone. */
 const hostileBehaviours = [
   "extra",
   "second",

@@ -66,7 +66,7 @@ function readHead(head: string): Reading {
   };
 }
 
-/** What is left when all of the body that has come is taken. */
+/** The rest when all of the body so far is taken. */
 function takeBody(reading: Reading, bytes: Buffer): Buffer {
   let rest = bytes;
   while (reading.left === "chunked") {

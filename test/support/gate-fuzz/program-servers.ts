@@ -80,7 +80,7 @@ function follow(log: string): () => string[] {
 
 async function start(program: Program): Promise<ProgramServer> {
   const dir = mkdtempSync(join(tmpdir(), `fuzz-${program.name}-`));
-  // Workers of a server that was started by root belong to somebody else.
+  // Workers of a server that was started by root belong to another user.
   chmodSync(dir, 0o755);
   const [http, https] = (await freePorts(2)) as [number, number];
   const ground = { dir, http, https, configFile: join(dir, "config"), log: join(dir, "seen.log") };

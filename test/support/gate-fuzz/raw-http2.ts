@@ -90,7 +90,7 @@ const badTrailers: readonly Pairs[] = [
   [["host", "other.example.org"]],
 ];
 
-/** What one stream writes, in order. */
+/** The parts that one stream writes, in order. */
 function streamFrames(random: Random, exchange: Exchange, stream: number): Buffer[] {
   const { method, path, framing, body, sent, ending, headers, trailers } = exchange;
   let pairs: Pairs = [

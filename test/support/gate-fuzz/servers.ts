@@ -26,7 +26,7 @@ export interface FuzzServer extends AsyncDisposable {
   readonly name: string;
   readonly http: number;
   readonly https: number;
-  /** What has been read since the last call. */
+  /** The bytes since the last call. */
   sightings(): Sighting[];
 }
 
