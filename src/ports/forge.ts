@@ -1,6 +1,5 @@
 /**
- * Where work is pushed to and pull requests are opened: git over https and a forge's API, from the host. What it
- * guarantees:
+ * Pushing work and opening pull requests: git over https and a forge's API, from the host. Guarantees:
  * - The credential is used for the one request, and is in no argument, no file and no message.
  * - No setting of any repository has a say: nothing it names is executed, and no other host is asked in its place.
  * - A branch moves only from where it is known to be.

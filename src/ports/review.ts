@@ -1,6 +1,5 @@
 /**
- * The review repository of a box, on the host: what left the box, as objects in a bare repository of ours. What it
- * guarantees:
+ * The review repository of a box, on the host: the work that left the box, as objects in a bare repository of ours. Guarantees:
  * - Nothing that came from a box is executed: no hooks, no filters, no config, no attributes of the box's.
  * - A bundle is taken as a whole after it was checked (form, size, references, every object, every path), or not at all.
  * - The box cannot change what was taken.

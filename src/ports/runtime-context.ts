@@ -1,8 +1,7 @@
 /** A runtime's inputs in its conformance cases: directories like the storage's, and small stand-ins for boxd. */
-import assert from "node:assert/strict";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { waitFor } from "../base/wait-for.ts";
 import { boxUser, type BoxOwner } from "../contract/box.ts";
 import type { Runtime, RuntimeBox, RuntimeModule, RuntimeStatus } from "./runtime.ts";
 
@@ -137,13 +136,8 @@ export const userInside = (context: RuntimeContext): BoxOwner =>
 /** Waits for what a box writes into its workspace. */
 export async function waitForFile(box: RuntimeBox, file: string, timeoutMs = 10_000): Promise<string> {
   const path = join(box.dirs.workspace, file);
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const text = await readFile(path, "utf8").catch(() => "");
-    if (text !== "") return text;
-    assert.ok(performance.now() < deadline, `the box did not write ${file} in time`);
-    await delay(5);
-  }
+  const written = async () => (await readFile(path, "utf8").catch(() => "")) || undefined;
+  return waitFor(`the box writes ${file}`, written, timeoutMs);
 }
 
 /** Starts, and waits until the box's own code runs where it has any. */
