@@ -45,9 +45,8 @@ export const access: readonly CommandSpec[] = [
   {
     name: "notify",
     group: "Host",
-    summary:
-      "Tell you elsewhere when an agent waits, is done, fails or runs out of budget: Slack, ntfy or e-mail.",
-    usage: "notify [ls|add slack|add ntfy URL|add email ADDRESS|test ID|rm ID]",
+    summary: "Send notices about your boxes to Slack, ntfy or e-mail.",
+    usage: "notify [ls|add slack|add ntfy URL|add email TO|test ID|rm ID]",
     examples: [
       "agentbox notify add slack                      asks for the address of an incoming webhook",
       "agentbox notify add ntfy https://ntfy.sh/my-agents --on waits --on failed",

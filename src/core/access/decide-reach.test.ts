@@ -108,6 +108,7 @@ describe("what a route is worth to a thief", () => {
       "see",
       "share",
       "steer",
+      "tell",
       "try",
       "use",
     ];
