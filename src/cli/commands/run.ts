@@ -132,11 +132,9 @@ async function execute(context: CommandContext, client: Client): Promise<number>
   });
   const { name } = created.box;
   notes(context, created);
-  const { argv, env } = plannedExec(created);
   const afterMain = fateOf(args);
   const { exit, isKept } = await runCommand(client, name, screen, {
-    argv,
-    env,
+    ...plannedExec(created),
     afterMain,
     wantsTerminal: screen.isInteractive,
     wantsInput: !args.isSet("no-stdin"),

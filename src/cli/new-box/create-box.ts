@@ -73,8 +73,9 @@ export async function planSound(
 
 /** The command that a box was planned to run by its caller. */
 export function plannedExec({ box, command }: CreatedBox): { argv: string[]; env: Record<string, string> } {
-  if (command.kind === "exec") return command;
-  throw new TypeError(`the box ${box.name} was not planned to run a command`);
+  if (command.kind !== "exec") throw new TypeError(`the box ${box.name} was not planned to run a command`);
+  const { argv, env } = command;
+  return { argv, env };
 }
 
 const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput): ImageRequest =>
