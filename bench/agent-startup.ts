@@ -133,7 +133,7 @@ const bench: Bench = {
   name,
   about: "from the start of an agent to its first question, in a box against outside it",
   async run() {
-    // Each of them, not only the one that the tests use unless told.
+    // All of them; the tests use one by default.
     process.env["AGENTBOX_TEST_AGENTS"] ??= "all";
     await using model = await startScriptedModel({ script: [{ text: "Hello." }] });
     return await withDaemon(

@@ -85,7 +85,7 @@ it("says why the workspace is empty where a home directory was meant, and only t
   expect(chosen.warnings).toEqual([]);
 });
 
-it("refuses a name that is none before it reads anything else", async () => {
+it("refuses an invalid name before it reads anything else", async () => {
   for (const name of ["Bad Name", ""]) {
     await expect(createOn(core, { name, start: false })).rejects.toMatchObject({ code: "box.name_invalid" });
   }

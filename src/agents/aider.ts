@@ -12,7 +12,7 @@ const options = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("Model for summaries and commit messages; the main model unless told."),
+    .describe("Model for summaries and commit messages. Default: the main model."),
   edit_format: z
     .enum(["whole", "diff", "diff-fenced", "udiff"])
     .optional()

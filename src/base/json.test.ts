@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parseJson, parseJsonObject } from "./json.ts";
 
-it("reads JSON, and says nothing about what is none", () => {
+it("reads JSON, and returns undefined for invalid text", () => {
   expect(parseJson('{"a":[1]}')).toEqual({ a: [1] });
   expect(parseJson("null")).toBe(null);
   for (const text of ["", "ghp_secret", '{"a":', "{a:1}"]) expect(parseJson(text)).toBeUndefined();

@@ -8,7 +8,7 @@ import type { Screen } from "./render/screen.ts";
 export interface FlagSpec {
   readonly type: "switch" | "text" | "list";
   readonly short?: string;
-  /** What stands for the value in help, such as NAME. */
+  /** Stands for the value in help, such as NAME. */
   readonly value?: string;
   readonly summary: string;
   readonly choices?: readonly string[];
@@ -16,7 +16,7 @@ export interface FlagSpec {
   readonly option?: string;
 }
 
-/** What a word of the line can be the name of. */
+/** The kinds of things that a word of the line can name. */
 export type CompletionKind =
   | "agent"
   | "box"
@@ -37,7 +37,7 @@ export interface CommandSpec {
   readonly name: string;
   readonly group: CommandGroup;
   readonly summary: string;
-  /** What follows `agentbox `. */
+  /** The usage line after `agentbox `. */
   readonly usage: string;
   readonly examples: readonly string[];
   readonly flags: Readonly<Record<string, FlagSpec>>;
@@ -47,16 +47,16 @@ export interface CommandSpec {
   readonly takesRest?: boolean;
   /** Whether the options of the agent that is named first are flags, too. */
   readonly takesAgentOptions?: boolean;
-  /** What the first argument may be, for completion. */
+  /** Kinds of the first argument, for completion. */
   readonly completes?: CompletionKind | readonly string[];
-  /** What comes after it. */
+  /** Kinds of the arguments after it. */
   readonly completesNext?: CompletionKind;
   /** Whether its exit code is that of a command in the box, so that its own failures need other codes. */
   readonly passesExitCode?: boolean;
   load(): Promise<{ run: RunCommand }>;
 }
 
-/** What a command has to work with. */
+/** Everything a command gets to work with. */
 export interface CommandContext {
   readonly command: CommandSpec;
   readonly args: Arguments;
@@ -70,7 +70,7 @@ export interface CommandContext {
   readonly loadCatalogue: () => Promise<Catalogue>;
 }
 
-/** What main knows by name; handed in, because the command line may not import drivers or agents. */
+/** Drivers and agents by name, handed in by main: the command line may not import them. */
 export interface Catalogue {
   readonly agents: Readonly<Record<string, AgentEntry>>;
   readonly runtimeNames: readonly string[];

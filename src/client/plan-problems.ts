@@ -1,4 +1,4 @@
-/** Asks for plans before anything is made of them: one problem refuses all, so that nobody starts unless all can. */
+/** Asks for plans before anything is made of them: one problem refuses all, so that either all boxes are made or none. */
 import { AgentBoxError } from "../base/errors.ts";
 import type { CreateBoxInput } from "../contract/api/schemas.ts";
 import { isRemediable, refusalOf } from "../contract/plan.ts";
@@ -21,7 +21,7 @@ export async function planProblems(
 
 export interface PlannedInput {
   readonly input: CreateBoxInput;
-  /** What can be solved before it is made. */
+  /** Problems that can be solved before the box is made. */
   readonly problems: readonly AgentBoxError[];
 }
 

@@ -29,7 +29,7 @@ describe(".mcp.json", () => {
     ["an unknown transport", { a: { type: "ws", url: "wss://mcp.example.org" } }],
     ["no command and no address", { a: {} }],
     ["a command that is no text", { a: { command: ["x"] } }],
-    ["an address that is none", { a: { url: "file:///etc/passwd" } }],
+    ["an invalid address", { a: { url: "file:///etc/passwd" } }],
     ["a header with a line break", { a: { url: "https://mcp.example.org", headers: { A: "b\r\nc: d" } } }],
     ["a name that leads elsewhere", { "../x": { command: "x" } }],
     ["something else", { a: 3 }],

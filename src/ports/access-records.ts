@@ -89,7 +89,7 @@ const BoxOwnerRecord = z.object({ box: z.string(), incarnation: z.string(), pers
 const ReceiverRecord = z.object({
   id: z.string(),
   kind: z.enum(receiverKinds),
-  /** What people see of the address. The address itself may be a credential; it is in the vault. */
+  /** The part of the address that people see. The address itself may be a credential; it is in the vault. */
   to: z.string(),
   wants: z.array(z.enum(noticeKinds)),
   /** SECURITY: only for those who may order: anyone else could send requests into the host's own networks. */

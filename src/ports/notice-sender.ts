@@ -5,7 +5,7 @@
 import type { SmtpSection } from "../manifest/sections/notices-section.ts";
 import type { ReceiverKind } from "../contract/notices.ts";
 
-/** Where one receiver is. Whoever holds one must not log it: an address may be a credential. */
+/** The address of one receiver. Must not be logged: it may be a credential. */
 export interface NoticeTarget {
   readonly kind: ReceiverKind;
   readonly address: string;

@@ -3,7 +3,7 @@
  * inside a running box (exec, terminals, files, services) is boxd's work and the same for every runtime.
  *
  * Guarantees:
- * - A box outlives the process that started it. `list()` finds it again, whoever asks, from what is on this host
+ * - A box outlives the process that started it. `list()` finds it again, for any caller, from the state of this host
  *   alone: the daemon may have been killed between any two system calls.
  * - Every method can be repeated. `stop` of a stopped box, `remove` of a box that is gone, `start` of a running
  *   one: each does nothing and succeeds.

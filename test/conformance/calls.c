@@ -1,6 +1,6 @@
 /*
  * Tries system calls and prints, as JSON, the error each one ends with; 0 is success. It also runs outside of a box,
- * as the control, so nothing here may change the host whoever runs it: what could has arguments the kernel refuses
+ * as the control, so nothing here may change the host, whichever user runs it: what could has arguments the kernel refuses
  * (EFAULT, EINVAL) after a filter would have answered.
  */
 #define _GNU_SOURCE

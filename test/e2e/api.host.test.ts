@@ -122,7 +122,7 @@ describe("the event stream", () => {
     expect(resumed.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, n) => before + 11 + n));
   });
 
-  it("refuses an id that is none", async () => {
+  it("refuses an invalid id", async () => {
     const { status, text } = await call("GET", "/v1/events?follow=true", undefined, { "last-event-id": "x" });
     expect(status).toBe(400);
     expect(text).toContain("input.invalid");

@@ -124,7 +124,7 @@ describe("a manifest above the work", () => {
   });
 });
 
-it("an agent that another user has defined is none", async () => {
+it("an agent that another user has defined is ignored", async () => {
   const directory = join(daemon.home, "agents");
   const file = join(directory, "notebot.toml");
   mkdirSync(directory, { mode: 0o700 });

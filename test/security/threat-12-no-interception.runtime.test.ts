@@ -1,5 +1,5 @@
 /**
- * Threat 12: the real secret is handed over, or a request goes out without it, because the connection could not be read. Whoever
+ * Threat 12: the real secret is handed over, or a request goes out without it, because the connection could not be read. The person who
  * cannot be read is refused: no name, another protocol, a pinned certificate. The box has a placeholder from the start.
  */
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";

@@ -145,7 +145,7 @@ const cases = (ground: Ground): void => {
       "run/new",
     ])
       expect(await write(path, "evil"), path).toBe("file.unsafe_path");
-    // What is at the name itself is replaced, and not written through.
+    // A file at the name itself is replaced, and not written through.
     for (const path of ["file", "private"]) {
       expect(await write(path, "mine")).toBe("written");
       expect(await read(path)).toBe("mine");

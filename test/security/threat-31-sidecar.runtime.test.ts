@@ -47,7 +47,7 @@ onNetwork("tampering in the box", (ground) => {
   it("gains nothing by taking over the box's own resolver and ports", async () => {
     const { daemon, network } = ground;
     await boxOn(daemon, "takeover", { allow: ["api.test"] });
-    // What a program in the box answers to another program in the box changes where it connects, inside.
+    // A program in the box that answers another one changes where that one connects, inside.
     const taken = await script<Record<string, string>>(
       daemon,
       "takeover",
@@ -85,7 +85,7 @@ onNetwork("tampering in the box", (ground) => {
        for (const name of ["api.test", "denied.test"]) require("node:child_process").spawnSync("curl", ["-sS", "-m", "3", "http://" + name + "/after"]);`,
     ]);
     const { paths } = await daemon.client.getBox("no-guard");
-    // The control: it was found, and it was not the box's first process, which nobody inside can end.
+    // The control: it was found, and it was not the box's first process, which no program inside can end.
     expect(Number(readFileSync(join(paths.workspace, "boxd"), "utf8"))).toBeGreaterThan(1);
     await waitFor(
       "the box has ended",

@@ -14,7 +14,7 @@ export interface Cut {
   readonly moment: "before" | "after";
   /** Only of a container that was started since the cut was chosen: the daemon also asks about those that it removes. */
   readonly isStarted?: boolean;
-  /** Nobody answers from then on, until `comeBack`. */
+  /** Answers nothing from then on, until `comeBack`. */
   readonly staysAway?: boolean;
 }
 

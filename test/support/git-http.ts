@@ -25,7 +25,7 @@ export interface GitRequest {
 export interface GitHttpOptions {
   readonly username?: string;
   readonly password: string;
-  /** Where it listens; 127.0.0.1 unless told. */
+  /** The address it listens on. Default: 127.0.0.1. */
   readonly host?: string;
   readonly tls?: { readonly key: string; readonly cert: string };
   /** Answers what is not git, such as a forge's API; without it that is a 404. */

@@ -11,7 +11,7 @@ import { type TestDaemon, startDaemon } from "./daemon.ts";
 import { runProgram } from "./program.ts";
 import { whyNoBoxes } from "./test-runtime.ts";
 
-/** Which agents the tests use: `all`, or names with commas. One unless told, so that `npm test` stays short. */
+/** Which agents the tests use: `all`, or names with commas. Default: one, so that `npm test` stays short. */
 const wanted = process.env["AGENTBOX_TEST_AGENTS"] ?? "claude";
 const isWanted = (agent: string): boolean => wanted === "all" || wanted.split(",").includes(agent);
 

@@ -59,7 +59,7 @@ export interface SshServerOptions {
   readonly command?: string;
 }
 
-/** An OpenSSH server at ssh.test that gives out repositories and nothing else, unless told what to run instead. */
+/** An OpenSSH server at ssh.test that serves repositories, or runs one given command instead. */
 export async function startSshServer(
   network: TestNetwork,
   { name: place = "ssh", address = addresses.web, letsIn = "", command }: SshServerOptions = {},

@@ -13,7 +13,7 @@ export interface ReceivedPost {
 export interface WebReceiver extends AsyncDisposable {
   readonly origin: string;
   readonly posts: ReceivedPost[];
-  /** What it answers from now on; a redirect leads to `location`. */
+  /** Its answer from now on; a redirect leads to `location`. */
   status: number;
   location: string | undefined;
 }

@@ -204,7 +204,7 @@ describeUnless(noBrowser)("a box", () => {
     expect(await page.getByText(value).count()).toBe(0);
     await tokens.getByRole("button", { name: "Remove for a script" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await tokens.getByText("There is none.").waitFor();
+    await tokens.getByText("No tokens yet.").waitFor();
     expect(await ask("GET", "/v1/boxes")).toBe(401);
   });
 });

@@ -7,7 +7,7 @@ const options = z.strictObject({
   mode: z
     .enum(["plan", "ask"])
     .optional()
-    .describe("Only plan the work, or only answer questions; it works on the files unless told."),
+    .describe("Only plan the work, or only answer questions. Default: it works on the files."),
 });
 
 /** The actions that it may take unasked when it is not forced: entries of Cursor's own permission list. */

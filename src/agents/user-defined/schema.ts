@@ -70,7 +70,7 @@ export type EventsFile = z.infer<typeof Events>;
 /** The file that defines an agent. Rules that a schema cannot express are in user-agent-checks.ts. */
 export const AgentFile = z.strictObject({
   name: z.string().max(32).describe("What people type: agentbox run NAME."),
-  title: Line.optional().describe("Name as people write it; the name unless told."),
+  title: Line.optional().describe("Name as people write it. Default: the name."),
   description: Line.describe("One sentence for help."),
   api: ModelApi.optional().describe("The API it speaks to the model gateway; without one it needs no model."),
   default_model: Word.optional().describe("Model to ask for when nobody chose one."),
@@ -86,9 +86,7 @@ export const AgentFile = z.strictObject({
   }),
   launch: z.strictObject({
     headless: Command.min(1).optional().describe("Arguments for a task without a terminal."),
-    interactive: Command.min(1)
-      .optional()
-      .describe("Arguments with a terminal; the program alone unless told."),
+    interactive: Command.min(1).optional().describe("Arguments with a terminal. Default: the program alone."),
     resume: Command.min(1).optional().describe("Arguments that are added when a conversation goes on."),
     resume_headless: Command.min(1).optional().describe("All arguments, instead of headless and resume."),
     resume_interactive: Command.min(1)

@@ -56,7 +56,7 @@ export function untilText(ttlMs: number | undefined, nowMs: number): string {
   return `${end.getFullYear()}-${two(end.getMonth() + 1)}-${two(end.getDate())} ${two(end.getHours())}:${two(end.getMinutes())}`;
 }
 
-/** What was answered, in one sentence that cannot be mistaken for more than it is. */
+/** The answer in one sentence that cannot be mistaken for a wider permission. */
 export function answerText(
   approval: Approval | undefined,
   { answer, scope, ttlMs }: ApprovalAnswer,

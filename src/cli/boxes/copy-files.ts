@@ -14,7 +14,7 @@ export interface Copied {
 
 type Piece = { readonly answer: StreamAnswer } | { readonly chunk: Uint8Array };
 
-/** What arrives, in order, one at a time; reading slowly slows the box down. */
+/** Arriving entries in order, one at a time. Slow reading slows the box down. */
 async function* piecesOf(stream: Stream): AsyncGenerator<Piece> {
   const waiting: Piece[] = [];
   let isClosed = false;
@@ -64,7 +64,7 @@ function entryNames(): (entry: Entry) => Entry {
 export async function copyOut(client: Client, { box, boxPath, hostPath }: CopyPlan): Promise<Copied> {
   // SECURITY: the root gets the name the person asked for, never one that the box sends.
   await using writer = await openTreeWriter(hostPath, { name: posix.basename(boxPath) });
-  // The stream comes last and is read at once: what arrives while nobody listens is lost.
+  // The stream comes last and is read at once: data that arrives without a listener is lost.
   const stream = await client.files(box, { op: "read", path: boxPath });
   const named = entryNames();
   try {

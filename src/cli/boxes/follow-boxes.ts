@@ -2,7 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
 
-/** What follows from the clock, such as an agent that is stuck, has no event of its own. */
+/** States that follow from the clock, such as a stuck agent, have no event of their own. */
 const quietMs = 2_000;
 /** Many events at once are one reason to look. */
 const gatherMs = 100;

@@ -1,4 +1,4 @@
-/** What comes before work lands anywhere: it is looked at, dangers are accepted, checks are run. */
+/** The steps before work lands: show it, have dangers accepted, run the checks. */
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
@@ -12,7 +12,7 @@ import { withProgress } from "../render/progress.ts";
 import { renderReview } from "../render/review.ts";
 import type { Screen } from "../render/screen.ts";
 
-/** What a person has seen and agreed to, as the daemon wants to know it. */
+/** The state that a person has seen and the dangers they accepted, as sent to the daemon. */
 export interface Looked {
   accept: DangerKind[];
   /** Absent: the state that they were last shown, which the daemon remembers. */

@@ -31,7 +31,7 @@ export async function watchRun(
     for await (const event of client.followEvents({ box: box.name, after }, leaving.signal)) {
       if (event.incarnation !== box.incarnation) continue;
       isExhausted ||= event.type === "budget.exhausted";
-      // Nobody is there to raise the budget; whoever started this is not kept waiting for them.
+      // Without a person who could raise the budget, the caller is not kept waiting.
       if (isExhausted && event.type === "box.paused" && !screen.streams.stderr.isTTY)
         return await conclude(context, client, box, frozen);
       const verdict = show(context, event);
@@ -117,7 +117,7 @@ async function showNextSteps(screen: Screen, client: Client, box: Box, verdict: 
   screen.note(renderNextSteps(box.name, { hasWork, verdict }, screen.errorStyle));
 }
 
-/** The box stops right after its agent; whoever removes it next must not find it on its way. */
+/** The box stops right after its agent; the command that removes it next must not find it still stopping. */
 async function settled(client: Client, name: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     try {

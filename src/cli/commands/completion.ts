@@ -10,7 +10,7 @@ import { commands } from "../table/index.ts";
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
   const [shell = ""] = args.positionals;
-  // What the scripts ask with every key.
+  // The scripts of the shells call this with every key.
   if (shell === "words") return showWords(context, args.rest ?? []);
   if (!Object.hasOwn(completionScripts, shell)) {
     throw new AgentBoxError("input.invalid", `There is no completion for "${shell}".`, {

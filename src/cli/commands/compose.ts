@@ -24,7 +24,7 @@ export const run: RunCommand = async ({ args, screen, cwd, connect }) => {
   return 0;
 };
 
-/** SECURITY: a new file unless told, so that a link of the repository's does not decide what is overwritten. */
+/** SECURITY: writes a new file by default, so that a link in the repository cannot choose the file that is overwritten. */
 async function write(file: string, text: string, isForced: boolean): Promise<void> {
   try {
     await writeFile(file, text, { flag: isForced ? "w" : "wx", mode: 0o644 });

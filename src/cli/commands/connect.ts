@@ -61,7 +61,7 @@ function specOf({ args }: CommandContext, secret: string): Parameters<Client["st
   };
 }
 
-/** The address goes to a person even with --json, because somebody has to go there. */
+/** The address goes to a person even with --json, because a person has to open it. */
 async function show({ args, screen }: CommandContext, { url, userCode }: ConnectionState): Promise<void> {
   if (url === undefined) return;
   const isOpened = screen.isInteractive && !args.isSet("no-browser") && (await openBrowser(url));

@@ -67,7 +67,7 @@ async function noteLook(
   try {
     await client.noteLook(box, { digest, ...omitUndefined({ since: from }) });
   } catch (error) {
-    // Whoever may only look at the box does not merge it either.
+    // A person who may only look at the box cannot merge it either.
     if (!isAgentBoxError(error, "access.forbidden")) throw error;
   }
 }

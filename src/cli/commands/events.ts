@@ -105,7 +105,7 @@ function dataText({ type, data }: BoxEvent): string {
     .join(" ");
 }
 
-/** What happened at the gate, the way a person would say it; undefined for everything else. */
+/** An event of the gate as a sentence; undefined for other events. */
 function networkText(type: BoxEvent["type"], data: BoxEvent["data"]): string | undefined {
   const { host, port, method, path, program, reason, rule, count, approval, outcome, scope } = data;
   if (typeof host !== "string" || typeof port !== "number") return undefined;

@@ -104,7 +104,7 @@ function findAgent({
   return keyed[0] === undefined ? undefined : { name: keyed[0], reason: "there is a key for it" };
 }
 
-/** What this host has. Without a daemon the manifest is written all the same. */
+/** The runtimes and agents of this host. The manifest is also written without a daemon. */
 async function askDaemon({ connect }: CommandContext) {
   try {
     const client = await connect();

@@ -69,7 +69,7 @@ function factsOf({ box, pid, paths, isConnected }: BoxDetails, nowMs: number, st
   ];
 }
 
-/** What the agent is doing, with which model and tools; nothing for a box that only runs commands. */
+/** The agent's state, model and tools; empty for a box that only runs commands. */
 function agentOf({ box }: BoxDetails, style: Style): string[][] {
   const { run, spec } = box;
   if (!run) return [];
@@ -153,7 +153,7 @@ const secretsOf = ({ box }: BoxDetails, style: Style): string[][] =>
     printable(use.kind === "env" ? use.variable : use.kind === "file" ? use.path : hostsOf(use).join(", ")),
   ]);
 
-/** What the box has beyond the baseline of every box. */
+/** The box's exceptions from the baseline. */
 const exceptionsOf = ({ box }: BoxDetails, style: Style): string[][] =>
   (box.spec.exceptions ?? []).map((exception) => [
     style.yellow(printable(exception.name)),

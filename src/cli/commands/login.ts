@@ -89,7 +89,7 @@ async function readLogin(context: CommandContext, agent: string): Promise<Buffer
   });
 }
 
-/** Refresh tokens are used once: whoever comes second is logged out. */
+/** Refresh tokens are used once: the second user of one is logged out. */
 function sayWhoRefreshes({ screen }: CommandContext, agent: string): void {
   const { tokenCommand } = agentLogins[agent]!;
   const instead =

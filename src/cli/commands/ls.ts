@@ -71,7 +71,7 @@ function showChange(
   else screen.print(`${box.name}  ${change === "removed" ? change : stateLine(box)}`);
 }
 
-/** What makes a box worth a new line; ages and meters do not. */
+/** The fields whose change prints a new line; ages and meters do not. */
 const stateLine = (box: BoxSummary): string =>
   [phaseText(box), ...box.needs.map(({ sentence }) => printable(sentence))].join("  ");
 

@@ -87,7 +87,7 @@ const secretsText = (secrets: Readonly<Record<string, number>> = {}): string =>
     .join(", ");
 
 function renderHosts({ hosts }: NetAnswer, { nowMs, style }: NetView): string {
-  // Most boxes have none, and then nobody needs the column.
+  // Most boxes have none, and then the column is left out.
   const hasSecrets = hosts.some(({ secrets }) => secrets !== undefined);
   const rows = [...hosts]
     .sort((a, b) => b.lastAtMs - a.lastAtMs)

@@ -66,7 +66,7 @@ async function add(context: CommandContext, [kind, address]: readonly string[]):
   return say(context, { receiver }, `${told} Stop them: agentbox notify rm ${receiver.id}`);
 }
 
-/** SECURITY: whoever knows the address of a webhook can write to it, so it is never an argument. */
+/** SECURITY: everyone who knows the address of a webhook can write to it, so it is never an argument. */
 async function addressFor(
   context: CommandContext,
   kind: ReceiverKind,

@@ -24,7 +24,7 @@ async function show(context: CommandContext, words: readonly string[]): Promise<
   return 0;
 }
 
-/** The exit code answers "does it pass with nobody there": 0 for yes, `refused` for no and for what would be asked. */
+/** The exit code answers "does it pass without a person": 0 for yes, `refused` for no and for a question. */
 async function explain(context: CommandContext, words: readonly string[]): Promise<number> {
   const { args, screen } = context;
   const { box, others } = getNamedBox(context, words, 1, "policy explain BOX URL [-X METHOD]");

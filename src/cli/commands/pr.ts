@@ -49,7 +49,7 @@ export const run: RunCommand = async (context) => {
   return 0;
 };
 
-/** What a person goes on with: the pull request, the page to open one, or the branch. */
+/** The next step for the person: the pull request, the page to open one, or the branch. */
 function addressOf({ url, compareUrl, repository, branch }: PushRecord, isPushOnly: boolean): string {
   if (!isPushOnly && url !== undefined) return printable(url);
   return printable(compareUrl ?? `${repository} ${branch}`);

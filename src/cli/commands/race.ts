@@ -53,7 +53,7 @@ async function start(context: CommandContext, client: Client, task: string): Pro
 }
 
 /**
- * Nobody starts unless all can: the plans of all are asked for first, and all their problems are told. What can be solved
+ * All racers start or none: the plans of all are asked for first, and all their problems are told. What can be solved
  * on the way is solved before the first box is made.
  */
 async function requireRunners(

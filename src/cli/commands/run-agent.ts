@@ -12,7 +12,7 @@ import { showWarnings } from "../render/notes.ts";
 /** A box with a name is meant to stay, even one that does not come up; of any other nothing is left then. */
 export const isEphemeral = (args: Arguments): boolean => !args.isSet("keep") && !args.isSet("name");
 
-/** A task without anybody at a terminal. */
+/** A task without a person at a terminal. */
 export async function runTask(context: CommandContext, client: Client, task: string): Promise<number> {
   const { args, screen } = context;
   const timeoutMs = args.durationMs("timeout");

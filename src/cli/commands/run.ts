@@ -96,7 +96,7 @@ async function watch(context: CommandContext, client: Client, box: string): Prom
     await finish(context, client, box, args);
     return outcome.exitCode;
   } catch (error) {
-    // The agent was done before anybody could watch; what it printed is in the log.
+    // The agent was done before this command could follow it; its output is in the log.
     const isOver = isAgentBoxError(error, "box.wrong_phase") || isAgentBoxError(error, "session.not_found");
     if (!isOver) throw error;
     return await replay(context, client, box);

@@ -39,7 +39,7 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   return 0;
 };
 
-/** What was expected before each request beside what the vendor reported after it. */
+/** The estimate before each request beside the vendor's report after it. */
 function renderRequests(requests: readonly ModelRecord[]): string {
   if (requests.length === 0) return "No model has been asked yet.";
   const count = (value: number | undefined): string => value?.toLocaleString("en-US") ?? "unknown";

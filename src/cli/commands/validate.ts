@@ -16,7 +16,7 @@ export const run: RunCommand = async (context) => {
   const manifest = await getManifest(cwd, env, named === undefined ? undefined : resolve(cwd, named));
   const { findings } = await readProjectLayers(context, manifest);
   const errors = findings.filter((finding) => finding.severity === "error").length;
-  // A file that breaks a rule plans nothing, so nobody needs to be asked.
+  // A file that breaks a rule gives no plan, so the daemon is not asked.
   const plan = errors === 0 ? await planOf(context, manifest) : undefined;
   if (screen.isJson) screen.printJson({ file: manifest.file, isValid: errors === 0, findings, ...plan });
   else {

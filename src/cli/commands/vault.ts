@@ -68,7 +68,7 @@ async function set(context: CommandContext, words: readonly string[]): Promise<n
   return say(context, { secret }, `Kept ${name}. ${nextStep(name, kind)}`);
 }
 
-/** What makes boxes use it; for most it is a few lines of the manifest. */
+/** How boxes come to use the secret: mostly by a few lines of the manifest. */
 function nextStep(name: string, kind: "text" | "ssh-key" | "aws"): string {
   if (builtInProviders.some((provider) => provider.name === name))
     return `Agents' requests to ${name} use it from now on.`;
@@ -165,7 +165,7 @@ async function grant(context: CommandContext, words: readonly string[]): Promise
       : project !== undefined
         ? `every box of ${found?.dir ?? dir}`
         : `the box ${box ?? ""}`;
-  // The manifest may be anybody's: what it asks for is read before it is agreed to.
+  // The manifest may come from anyone: its requests are read before a person agrees to them.
   if (screen.isInteractive && !screen.isJson && !args.isSet("yes")) {
     for (const { sentence } of await client.grantSecret({ ...wish, isPreview: true }))
       screen.note(`${printable(whom)} asks to ${printable(sentence)}.`);

@@ -12,7 +12,7 @@ import type { CommandContext, RunCommand } from "../command.ts";
 export const waitTargets = ["done", "idle", "needs-you", "stopped"] as const;
 type WaitTarget = (typeof waitTargets)[number];
 
-/** What was waited for has come, or cannot come any more. */
+/** The awaited state has come, or cannot come any more. */
 export interface Reached {
   readonly outcome: string;
   readonly exitCode: number;

@@ -11,7 +11,7 @@ interface ConnectOptions {
   readonly screen: Screen;
 }
 
-/** Nobody listens: no request was sent, so it may be sent again. */
+/** Nothing listens: no request was sent, so it may be sent again. */
 const isAbsent = (error: unknown): boolean =>
   isAgentBoxError(error, "daemon.unreachable") &&
   ["ENOENT", "ECONNREFUSED"].includes(systemCode(error.cause) ?? "");

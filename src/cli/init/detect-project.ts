@@ -1,4 +1,4 @@
-/** What kind of project lies in a directory, told by its own files alone: nothing of it is run. */
+/** Detects the kind of a project from its files. Runs nothing of it. */
 import type { CheckEntry } from "../../manifest/schema.ts";
 
 export interface DetectedProject {
@@ -44,7 +44,7 @@ export function detectProject(files: ProjectFiles): DetectedProject {
   );
   const tested = found.filter(({ test }) => test !== undefined);
   const make = findMake(files);
-  // What a Makefile calls its test is usually one of the others.
+  // The test target of a Makefile usually calls one of the others.
   const all = make !== undefined && tested.length === 0 ? [...found, make] : found;
   const tests = all.filter(({ test }) => test !== undefined);
   return {

@@ -6,7 +6,7 @@ import type { Catalogue, CommandSpec, FlagSpec } from "../command.ts";
 
 /**
  * The command with the flags of the agent that was named. Only when they are needed, because schemas cost start-up
- * time: somebody asks for help, or uses a flag that the command does not have.
+ * time: a person asks for help, or uses a flag that the command does not have.
  */
 export async function withAgentFlags(
   command: CommandSpec,

@@ -14,7 +14,7 @@ export const commonFlags: Readonly<Record<string, FlagSpec>> = {
 /** The words of a command line, checked against the command's flags. */
 export class Arguments {
   readonly positionals: readonly string[];
-  /** What followed `--`; undefined when there was no `--`. */
+  /** The words after `--`; undefined without a `--`. */
   readonly rest: readonly string[] | undefined;
   readonly #values: ReadonlyMap<string, readonly string[]>;
 
@@ -155,7 +155,7 @@ function checkPositionals(command: CommandSpec, parsed: Arguments): void {
   if (words.length > most) throw surplusWord(command, words[most]!);
 }
 
-/** What is asked for when a word of the usage line is missing. */
+/** Names the word of the usage line that is missing. */
 const questions: Readonly<Record<string, string>> = {
   SOURCE: "Copy what?",
   DESTINATION: "Copy to where?",

@@ -1,4 +1,4 @@
-/** What may come next on a command line. Everything static is in the command table; the rest is asked of a daemon that runs. */
+/** The words that may come next on a command line: from the command table, and from the daemon where one runs. */
 import type { FlagSpec, CommandSpec, CompletionKind } from "../command.ts";
 import { commonFlags } from "./arguments.ts";
 
@@ -11,7 +11,7 @@ export interface Candidate {
 /** Only the shell knows files. */
 export type Candidates = readonly Candidate[] | "files";
 
-/** What is there by name at the moment; an answer that cannot be had is no names. */
+/** Names of the things that exist now. A request that fails gives no names. */
 export type ListNames = (kind: CompletionKind, box: string | undefined) => Promise<readonly string[]>;
 
 export interface CompletionSources {
@@ -21,7 +21,7 @@ export interface CompletionSources {
   readonly withAgentFlags: (command: CommandSpec, argv: readonly string[]) => Promise<CommandSpec>;
 }
 
-/** What a flag's value is: by the flag's own name, or by the word that stands for its value in help. */
+/** The kind of a flag's value: by the flag's name, or by the word that stands for its value in help. */
 const flagKinds: Readonly<Record<string, CompletionKind>> = {
   agent: "agent",
   preset: "preset",
@@ -51,7 +51,7 @@ export async function complete(words: readonly string[], sources: CompletionSour
       typed,
     );
   const found = sources.commands.find((command) => command.name === name);
-  // What follows `--` belongs to the box.
+  // Words after `--` belong to the box.
   if (found === undefined || (found.takesRest && before.includes("--"))) return "files";
   const command = await sources.withAgentFlags(found, before);
   const flags: Readonly<Record<string, FlagSpec>> = { ...command.flags, ...commonFlags };

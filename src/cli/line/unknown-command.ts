@@ -4,7 +4,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { suggest } from "../../base/suggest.ts";
 import { commands } from "../table/index.ts";
 
-/** What people type who come from git, docker, npm or a shell. `list` and `ps` work: they are `ls` in src/cli/index.ts. */
+/** Commands of git, docker, npm and shells that people type here. `list` and `ps` work: they are `ls` in src/cli/index.ts. */
 export const otherNames: Readonly<Record<string, string>> = {
   apply: "merge BOX",
   ask: "send BOX TEXT…",

@@ -90,7 +90,7 @@ it("turns what was typed about the agent, its model and its budget into their se
 });
 
 describe("parseMount", () => {
-  it("is read-only unless told, and starts where the person is", () => {
+  it("is read-only by default, and starts where the person is", () => {
     expect(parseMount("data:/data", "/here")).toEqual({
       source: "/here/data",
       target: "/data",

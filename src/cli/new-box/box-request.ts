@@ -100,10 +100,10 @@ function given<T extends object>(values: T) {
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-/** What was typed about the network. */
+/** The network part of the flags. */
 export function networkFromFlags(args: Arguments): ManifestValues["network"] {
   const [typed, presets] = [args.list("allow"), args.list("preset")];
-  // Whoever names a repository means that its host may be reached.
+  // A repository that is named on the command line means that its host may be reached.
   const host = /^https:\/\/([^/@\s]+)\//.exec(args.text("repo") ?? "")?.[1];
   const allow = host === undefined ? typed : [...typed, host];
   return given({

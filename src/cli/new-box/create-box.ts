@@ -24,7 +24,7 @@ interface Making extends Pick<CreateBoxInput, "main" | "run" | "exec" | "attende
   readonly meanwhile?: () => void;
 }
 
-/** What a command asks for, from flags and the manifest that is found. */
+/** The request of a command, from its flags and the manifest that is found. */
 export async function boxInput(
   { args, cwd, env, command }: CommandContext,
   { agent, name: chosen, meanwhile: _meanwhile, ...more }: Making,
@@ -81,7 +81,7 @@ export function plannedExec({ box, command }: CreatedBox): { argv: string[]; env
 const imageRequestOf = ({ projectDir, manifest, flags, trust }: CreateBoxInput): ImageRequest =>
   omitUndefined({ projectDir, manifest, flags, trust });
 
-/** What the image of such a box is made from. */
+/** The inputs of the image of such a box. */
 export const imageRequest = async (context: CommandContext): Promise<ImageRequest> =>
   imageRequestOf(await boxInput(context, {}));
 
@@ -94,7 +94,7 @@ export const hostVariables = async (
 
 /**
  * Values of the host variables that a manifest names, from where the command was typed; the daemon's own environment
- * is that of whoever started it. They are used only if the manifest's request is trusted. Keys of model providers stay
+ * is the caller's. They are used only if the manifest's request is trusted. Keys of model providers stay
  * in the daemon's memory and never enter a box.
  */
 function variablesFor(texts: readonly (string | undefined)[]): Record<string, string> {

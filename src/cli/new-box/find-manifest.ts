@@ -34,12 +34,12 @@ export async function findManifest(cwd: string, env: ManifestReader): Promise<Fo
 
 /**
  * SECURITY: a repository, a box that works in the directory itself, or another user above it decides what is there.
- * What is there and cannot be read is no reason to go on without a manifest.
+ * A manifest that cannot be read is an error: the command does not go on without one.
  */
 const readManifest = (file: string, env: ManifestReader): Promise<string | undefined> =>
   new OrderFiles(env, () => readTrust(env)).read(file, { maxBytes: maxManifestBytes, followsLinks: true });
 
-/** What cannot be read trusts nothing here; the daemon reads it again and says what is wrong with it. */
+/** A file that cannot be read trusts nothing here; the daemon reads it again and reports the problem. */
 async function readTrust(env: ManifestReader): Promise<OrderTrust> {
   const { config: file } = homePaths(env.agentboxHome);
   const text = await new OrderFiles(env).read(file, { maxBytes: maxManifestBytes, followsLinks: true });

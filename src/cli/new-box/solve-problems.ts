@@ -7,7 +7,7 @@ import type { CommandContext } from "../command.ts";
 import { installMissing } from "./install-agent.ts";
 import { askForTrust } from "./trust-question.ts";
 
-/** What the image of a box is made from. */
+/** The inputs of a box's image. */
 export type ImageRequest = RouteBodyInput<"buildImage">;
 
 /**

@@ -7,7 +7,7 @@ import { requestsOf } from "../render/error.ts";
 
 type Project = Parameters<Client["askTrust"]>[0];
 
-/** Tries; when the manifest asks for more than somebody has agreed to, asks the person and tries once more. */
+/** Tries; when the manifest asks for more than was agreed to, asks the person and tries once more. */
 export async function withTrust<T>(
   context: Pick<CommandContext, "screen">,
   client: Client,
@@ -23,7 +23,7 @@ export async function withTrust<T>(
   }
 }
 
-/** Shows what is asked and takes a person's yes; throws the refusal when there is nobody, or the answer is no. */
+/** Shows what is asked and takes a person's yes; throws the refusal without a terminal, or when the answer is no. */
 export async function askForTrust(
   { screen }: Pick<CommandContext, "screen">,
   client: Client,

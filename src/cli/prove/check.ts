@@ -6,11 +6,11 @@ export type ProofResult = "holds" | "fails" | "untested" | "not enforced";
 export interface Proof {
   readonly guarantee: string;
   readonly result: ProofResult;
-  /** What was tried and what the system answered. */
+  /** The attempt, and the system's answer. */
   readonly evidence: string;
 }
 
-/** What a check may use: commands in the box, and bait on the host. */
+/** The means of a check: commands in the box, and bait on the host. */
 export interface Bench {
   readonly sh: (script: string) => Promise<Captured>;
   /** At a terminal of the box. */

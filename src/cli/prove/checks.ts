@@ -158,7 +158,7 @@ const systemCall = (numbers: Record<"x86_64" | "aarch64", number>, args: string)
 const tty = (request: string) =>
   `perl -e 'my $c = "x" x 64; open(my $t, "+<", "/dev/tty") or exit 0; ioctl($t, ${request}, $c) or do { print STDERR "$!\\n"; exit 1 }'`;
 
-/** What the box of the checks asks for, as far as it can be enforced here. */
+/** The manifest of the box of the checks, as far as this host can enforce it. */
 export const provenLimits = {
   process: { pids: 128 },
   memory: { memory: "256MiB" },

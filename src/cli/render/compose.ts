@@ -1,7 +1,7 @@
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { PortableContainer } from "../../contract/container.ts";
 
-/** What a reader of the file must know; each line is true of every exported box. */
+/** The notes at the top of the file; each is true of every exported box. */
 const header = `# A box of AgentBox as a container that runs without it.
 # The same: image, user without rights, read-only system, no capabilities, limits, directories in memory.
 # Missing, because AgentBox's daemon does it: the gate (so there is no network at all), secrets and model keys,
@@ -77,7 +77,7 @@ const listItem = (item: unknown, depth: number): string => `${"  ".repeat(depth)
 const plainKey = /^[a-z][a-z_]*$/;
 const words = new Set(["yes", "no", "on", "off", "true", "false", "null", "y", "n"]);
 
-/** SECURITY: a dollar would be a variable of whoever starts it; doubled, it is a dollar. */
+/** SECURITY: a dollar would be a variable of the person who starts it; doubled, it is a dollar. */
 function scalar(value: unknown): string {
   if (typeof value === "string" && plainKey.test(value) && !words.has(value)) return value;
   return JSON.stringify(value).replaceAll("$", "$$$$");

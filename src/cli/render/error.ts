@@ -16,7 +16,7 @@ const findingsOf = (body: ErrorBody): readonly ShownFinding[] =>
     ? (body.facts["findings"] as ShownFinding[])
     : [];
 
-/** What is asked of a person, for `trust.required`. */
+/** The requests that a person is asked to agree to, for `trust.required`. */
 export const requestsOf = (error: Pick<ErrorBody, "facts">): readonly string[] =>
   Array.isArray(error.facts?.["requests"]) ? (error.facts["requests"] as unknown[]).map(String) : [];
 

@@ -4,7 +4,7 @@ import type { CreatedBox } from "../../contract/api/schemas.ts";
 import type { Screen } from "./screen.ts";
 import { plural } from "./table.ts";
 
-/** What a person should know about a box that was made, on stderr. */
+/** Notes about a new box, on stderr. */
 export function showWarnings(
   screen: Screen,
   { leftBehind, warnings }: Pick<CreatedBox, "leftBehind" | "warnings">,

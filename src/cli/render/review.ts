@@ -44,7 +44,7 @@ export function renderDangers(dangers: readonly Danger[], style: Style): string 
   return `${head}\n${renderTable(rows, "  ")}`;
 }
 
-/** What the diff of the whole does not have, because a later commit has taken it away again. */
+/** Changes that the diff of the whole does not show, because a later commit removed them again. */
 export function renderHistory(history: Review["history"], style: Style): string {
   if (history.length === 0) return "";
   const head = style.bold(style.yellow("In single commits, which land only with --mode commits"));

@@ -75,7 +75,7 @@ export function renderAudit(records: readonly EgressRecord[], nowMs: number, sty
 
 function outcomeText({ isInjected, reason }: EgressRecord, style: Style): string {
   if (isInjected === true) return style.green("used");
-  // The server could not be reached: nobody refused anything, and nothing was sent.
+  // The server could not be reached: it refused nothing, and nothing was sent.
   return reason === "unresolvable" || reason === "unreachable" ? "not sent" : style.red("refused");
 }
 

@@ -24,7 +24,7 @@ export function renderVerdict(
   return ["", head, `  ${style.dim(renderTotals(totals))}`];
 }
 
-/** What to do with the work; nothing to review or merge where nothing has changed. */
+/** Next steps for the work: review and merge only where something has changed. */
 export function renderNextSteps(
   box: string,
   { hasWork, verdict }: { readonly hasWork: boolean; readonly verdict: Verdict },

@@ -1,4 +1,4 @@
-/** What is done with the vault as a whole: open and close it, protect it in another way, take it elsewhere. */
+/** Commands on the vault as a whole: open and close it, protect it in another way, export it. */
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";

@@ -17,7 +17,7 @@ export const access: readonly CommandSpec[] = [
     ],
     flags: {
       work: { type: "switch", summary: "They may type, run and change things in it, too." },
-      for: { type: "text", value: "TIME", summary: "How long it holds; a week unless told." },
+      for: { type: "text", value: "TIME", summary: "How long it holds. Default: a week." },
       with: { type: "text", value: "PERSON", summary: "Somebody who has signed in, by e-mail address." },
     },
     takes: [1, 3],
@@ -36,7 +36,7 @@ export const access: readonly CommandSpec[] = [
     ],
     flags: {
       scope: { type: "list", value: "SCOPE", summary: "What it may do; can be repeated.", choices: scopes },
-      expires: { type: "text", value: "TIME", summary: "When it ends by itself; never unless told." },
+      expires: { type: "text", value: "TIME", summary: "When it ends by itself. Default: never." },
     },
     takes: [0, 2],
     completes: ["ls", "create", "rm"],

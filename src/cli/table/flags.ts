@@ -1,6 +1,6 @@
 import type { FlagSpec } from "../command.ts";
 
-/** What a box may reach; `policy apply` takes them, too. */
+/** Flags of the network policy; `policy apply` takes them, too. */
 export const networkFlags: Readonly<Record<string, FlagSpec>> = {
   allow: {
     type: "list",
@@ -37,7 +37,7 @@ const agentFlags: Readonly<Record<string, FlagSpec>> = {
   },
 };
 
-/** What a box is made from; `run` and `create` share them. Each one is a key of the manifest. */
+/** Flags of a new box; `run` and `create` share them. Each one is a key of the manifest. */
 export const boxFlags: Readonly<Record<string, FlagSpec>> = {
   name: { type: "text", value: "NAME", summary: "Name of the box, such as team-app-backend." },
   runtime: { type: "text", value: "NAME", summary: "What the box is made of; see agentbox doctor." },

@@ -31,8 +31,8 @@ const gateFlags: CommandSpec["flags"] = {
   "skip-checks": { type: "switch", summary: "Although checks have not passed." },
 };
 const pushFlags: CommandSpec["flags"] = {
-  branch: { type: "text", value: "NAME", summary: "The branch to push; agentbox/BOX unless told." },
-  base: { type: "text", value: "BRANCH", summary: "What it is for; the remote's default unless told." },
+  branch: { type: "text", value: "NAME", summary: "The branch to push. Default: agentbox/BOX." },
+  base: { type: "text", value: "BRANCH", summary: "The branch the work is for. Default: the remote's." },
   title: { type: "text", value: "TEXT", summary: "Of the commit and the pull request." },
   mode: {
     type: "text",
@@ -40,8 +40,8 @@ const pushFlags: CommandSpec["flags"] = {
     choices: ["squash", "commits"],
     summary: "One commit, or the agent's own.",
   },
-  remote: { type: "text", value: "NAME", summary: "Remote of the project; origin unless told." },
-  secret: { type: "text", value: "NAME", summary: "Secret of the vault; chosen by host unless told." },
+  remote: { type: "text", value: "NAME", summary: "Remote of the project. Default: origin." },
+  secret: { type: "text", value: "NAME", summary: "Secret of the vault. Default: chosen by host." },
   ...gateFlags,
 };
 
@@ -51,8 +51,8 @@ export const review: readonly CommandSpec[] = [
     examples: ["agentbox diff shop", "agentbox diff shop --stat", "agentbox diff shop --from 2 --tool delta"],
     flags: {
       stat: { type: "switch", summary: "No patch: paths, comments, checks, summary." },
-      from: { type: "text", value: "CHECKPOINT", summary: "Compare with this one; base unless told." },
-      to: { type: "text", value: "CHECKPOINT", summary: "Up to this one; now unless told." },
+      from: { type: "text", value: "CHECKPOINT", summary: "Compare with this one. Default: base." },
+      to: { type: "text", value: "CHECKPOINT", summary: "Up to this one. Default: now." },
       against: { type: "text", value: "BOX", summary: "Compare with the work of another box." },
       tool: { type: "text", value: "COMMAND", summary: "Give the patch to a program of yours." },
     },

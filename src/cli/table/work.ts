@@ -160,7 +160,7 @@ export const work: readonly CommandSpec[] = [
         type: "text",
         value: "WHAT",
         choices: ["box", "agent", "project", "model", "day"],
-        summary: "What to sum by; box unless told.",
+        summary: "What to sum by. Default: box.",
       },
       since: since("Only the last so long, such as 24h."),
       requests: { type: "switch", summary: "One by one, with what was expected." },

@@ -102,7 +102,7 @@ const m = 0x6d;
 const frequent = new Set([0x41, 0x42, 0x43, 0x44, 0x47, 0x48, 0x64, m]);
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Where a frequent sequence ends that is canonical already; 0 when it is none, or not whole. */
+/** Where a frequent sequence ends that is canonical already; 0 for another or an incomplete one. */
 export function endOfFrequent(bytes: Uint8Array, from: number, isColourOnly = false): number {
   if (bytes[from + 1] !== 0x5b) return 0;
   let count = 1;

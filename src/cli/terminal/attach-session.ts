@@ -54,7 +54,7 @@ export async function attachSession(
       for (const signal of ["SIGHUP", "SIGTERM"] as const)
         process.once(signal, () => resolve({ kind: "detached" }));
     });
-    // When the person has left, the end of the stream is nobody's business any more.
+    // After the person has left, the end of the stream is not reported.
     ended.catch(() => undefined);
     return await Promise.race([ended, detached]);
   } finally {

@@ -61,7 +61,7 @@ export function showOutput(stream: Stream, screen: Screen, guard?: TerminalGuard
   screen.onClosedOutput = () => {
     if (isClosed) return;
     isClosed = true;
-    // Nobody reads on (`| head`): the command is told as if its terminal had gone.
+    // The reader has ended (`| head`): the command is told as if its terminal had gone.
     stream.sendText(JSON.stringify({ type: "signal", signal: "HUP" }));
     stream.resume();
     setTimeout(() => stream.close(), 2_000);

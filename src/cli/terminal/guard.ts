@@ -11,7 +11,7 @@ import { TerminalParser } from "./parser.ts";
 
 const alternateScreens = new Set(["47", "1047", "1049"]);
 const shiftOut = 0x0e;
-/** What draws, moves and asks, and leaves nothing that would have to be undone. */
+/** Sequences that draw, move and ask, and leave no mode that would have to be undone. */
 const passing = new Set("@ABCDEFGILMPSTXZ`abdeHfJKmsun".split(""));
 /** Not a state but an act: the cursor goes to where it was saved. */
 const savedCursor = "1048";
@@ -171,7 +171,7 @@ export class TerminalGuard {
   }
 }
 
-/** What is undone in any case: colours, alphabets, hidden cursor, mouse reports, pastes, insertion, scroll region. */
+/** Always undone: colours, alphabets, hidden cursor, mouse reports, pastes, insertion, scroll region. */
 const resetSequence =
   "\u001b[0m\u000f\u001b(B\u001b)B\u001b[4l\u001b[?25h\u001b[?7h\u001b[?1l\u001b>" +
   "\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1004l\u001b[?1006l\u001b[?2004l\u001b[?2026l\u001b7\u001b[r\u001b8";

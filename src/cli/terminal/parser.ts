@@ -43,7 +43,7 @@ const isString = (state: State): boolean =>
 
 const isTail = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x80 && byte <= 0xbf;
 
-/** How many bytes the character has that begins here; 0 when the rest of it is yet to come, -1 when it is none. */
+/** How many bytes the character has that begins here; 0 when the rest is yet to come, -1 for bytes that are no character. */
 function characterSize(bytes: Uint8Array, at: number): number {
   const lead = bytes[at]!;
   if (lead < 0x80) return 1;

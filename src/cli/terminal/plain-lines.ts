@@ -36,7 +36,7 @@ export const plainText = (text: string): string => new PlainText().push(Buffer.f
 /** Longer lines are cut into pieces, so that a box cannot make us keep an endless one. */
 const longestLine = 64 * 1024;
 
-/** Passes whole lines on, for whoever writes something of their own between them. */
+/** Passes whole lines on, for callers that write lines of their own between them. */
 export class PlainLines {
   readonly #plain = new PlainText();
   #pending = "";

@@ -3,7 +3,7 @@ import { TerminalGuard } from "./guard.ts";
 
 /** The person's terminal while it belongs to a session in a box. Closing it undoes everything. */
 export interface RawTerminal extends Disposable {
-  /** What goes to the screen passes through here. */
+  /** All output to the screen passes through here. */
   readonly guard: TerminalGuard;
   onTyped(listener: (typed: Buffer) => void): void;
   onResize(listener: (size: { cols: number; rows: number }) => void): void;

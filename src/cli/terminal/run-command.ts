@@ -9,12 +9,12 @@ import { openRawTerminal } from "./raw-terminal.ts";
 const forwarded = { SIGINT: "INT", SIGTERM: "TERM", SIGHUP: "HUP" } as const;
 const hungUp = { type: "exit", code: 0, signal: null, timedOut: false } as const;
 const secondWithinMs = 2_000;
-/** A box that is frozen, or whose supervisor is, hears nothing: whoever asked to end is not kept waiting for it. */
+/** A box that is frozen, or whose supervisor is, hears nothing: the person who asked to end it is not kept waiting. */
 const patienceMs = 5_000;
 
 /**
  * Hands signals on to the command in the box. A second ctrl-c within two seconds ends it by force; a request to
- * terminate that nobody follows ends the conversation itself.
+ * terminate that the box does not follow ends the conversation itself.
  */
 function forwardSignals(stream: Stream): Disposable {
   let lastInterrupt = -Infinity;

@@ -99,7 +99,7 @@ describe("a denial of paths", () => {
     ["/v1/models:run", "/v1/models"],
     ["/v1/models:run", "/v1/models:stop"],
     ["/", "/x"],
-  ])("of %s is none of %s", (pattern, path) => expect(deniesPath([pattern], path)).toBe(false));
+  ])("no reading of %s matches %s", (pattern, path) => expect(deniesPath([pattern], path)).toBe(false));
 });
 
 describe("a permission for paths", () => {

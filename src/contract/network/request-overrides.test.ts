@@ -82,7 +82,7 @@ it.each([
   "X-Requested-With",
   "Content-Location",
   "X-Url-Scheme",
-])("the header %s is none", (name) => {
+])("the header %s overrides nothing", (name) => {
   expect(overridesOf([name, "X-HTTP-Method-Override"], "/x?method=a&methods=b&q=_method")).toEqual({
     method: undefined,
     path: undefined,

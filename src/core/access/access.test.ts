@@ -156,7 +156,7 @@ describe("tries that fail", () => {
 });
 
 describe("somebody whose rights change", () => {
-  it("loses what is open: an admin who is none any more, a person who is gone", async () => {
+  it("loses what is open: an admin who is no longer one, a person who is gone", async () => {
     await using it = await ground();
     const person = {
       id: "p1",

@@ -40,7 +40,7 @@ export async function createBox(
   } = await raise(core, {
     spec,
     isolation,
-    // What is cloned from elsewhere does not belong to the directory somebody happens to be in.
+    // A clone from elsewhere does not belong to the caller's current directory.
     projectDir: spec.workspace.url === undefined ? plan.projectDir : undefined,
     name: request.name,
     main,
@@ -78,7 +78,7 @@ const awaited = ({ agent }: BoxSpec, { mode, cols, rows }: StartRun): Box["main"
   rows,
 });
 
-/** A project directory that is left out although nobody said so: the box would seem to have lost the files. */
+/** A project directory that is left out without being named: the box would seem to have lost the files. */
 function unexpectedlyEmpty({ projectDir, layers, spec: { workspace } }: SoundPlan): string[] {
   const isChosen = layers.some(({ values }) => values.workspace?.mode !== undefined);
   if (projectDir === undefined || isChosen || workspace.mode !== "empty") return [];
@@ -107,7 +107,7 @@ interface Draft {
   readonly network: NetworkPolicy;
   readonly manifestDigest: string | undefined;
   readonly isStarted: boolean;
-  /** Nobody asked for it to stay. */
+  /** The caller did not ask for it to stay. */
   readonly isEphemeral?: boolean;
   /** Whose it is; absent: the owner's. */
   readonly person?: string | undefined;
@@ -172,7 +172,7 @@ async function provision(
     return { made: madeOutcome.value, filled };
   } catch (error) {
     const isMade = isFilled && (await core.ports.store.findBox(box.name))?.state.phase === "failed";
-    // A box that is whole and only did not start is kept, so that somebody can look at it. There is nothing to look at
+    // A box that is whole and only did not start is kept, so that a person can look at it. There is nothing to look at
     // where nothing ran, and it was to be there for one command only, or can never be made as asked.
     const isUseless = !progress.hasRun && (isEphemeral || isRefusal(error));
     if (!isMade || isUseless || isWorkspaceError(error)) await eraseHalfMade(core, box.name);
@@ -206,7 +206,7 @@ async function fill(
   return prepared;
 }
 
-/** What is known about a box only once its workspace is there. */
+/** The facts of a box that are known only once its workspace exists. */
 const beginning = ({ baseCommit }: PreparedWorkspace): Partial<Box> =>
   baseCommit === undefined ? {} : { baseCommit };
 

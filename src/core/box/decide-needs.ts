@@ -2,7 +2,7 @@ import type { BoxSummary } from "../../contract/api/schemas.ts";
 import type { Need } from "../../contract/needs.ts";
 import type { Approval } from "../../contract/network/egress.ts";
 
-/** What failed before that is history: it is shown in the list, and nobody waits for it. */
+/** An older failure is history: the list shows it, but it needs no person. */
 const freshMs = 24 * 3_600_000;
 
 export interface NeedFacts {
@@ -12,7 +12,7 @@ export interface NeedFacts {
   readonly nowMs: number;
 }
 
-/** What a box needs a person for; pure. */
+/** The needs of a box: the reasons why it waits for a person. Pure. */
 export function decideNeeds(box: Omit<BoxSummary, "needs">, facts: NeedFacts): Need[] {
   const questions = facts.approvals
     .filter((approval) => approval.box === box.name)

@@ -1,6 +1,6 @@
 /**
  * A box as a container that runs without AgentBox: the same image and the same closed container, on the directory of
- * whoever starts it. The gate, the vault, the review and boxd stay here, and so it has no network.
+ * the person who starts it. The gate, the vault, the review and boxd stay here, and so it has no network.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { type Box, boxPaths, boxUser } from "../../contract/box.ts";

@@ -6,7 +6,7 @@ const retryMs = 5_000;
 
 /**
  * Removals that were cut off, such as by an engine that went away, are finished as soon as that is possible. Returns
- * what looks for them; a box that somebody removes just now is theirs, and is found gone or waited for.
+ * what looks for them; a box that another request is removing is left to it, and is found gone or waited for.
  */
 export function unfinishedRemovals(core: Using<RemoveParts | "locked" | "store">): () => Promise<void> {
   const { store, clock } = core.ports;

@@ -1,4 +1,4 @@
-/** What the daemon does when a box says something over its link. All of it comes from the box: nothing is trusted. */
+/** Reactions of the daemon to messages of a box's link. They come from the box, so nothing in them is trusted. */
 import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";

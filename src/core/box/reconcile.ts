@@ -12,7 +12,7 @@ import { markDead, onRuntimeEnd } from "./restart-box.ts";
 import { adopt } from "../boot/start-box.ts";
 import { halt } from "./stop-box.ts";
 
-/** What may go on while the daemon serves already; every box is locked until it is in order. */
+/** The part that runs while the daemon already serves; every box is locked until it is in order. */
 const patienceMs = 3_000;
 
 export async function reconcile(core: Using<StartParts | "access" | "host">): Promise<void> {
@@ -79,7 +79,7 @@ function waitForRuntimes(
   });
 }
 
-/** What reconciling would have done, had this runtime been there when the daemon started. */
+/** Reconciles the boxes of a runtime that was absent when the daemon started. */
 async function catchUp(
   core: Using<StartParts | "access">,
   name: string,
@@ -128,7 +128,7 @@ async function reconcileBox(
       return;
     case "stopped":
     case "failed":
-      // SECURITY: a process nobody accounts for is an unwatched box.
+      // SECURITY: a process without a record is a box that is not watched.
       if (isAlive) await (await core.ports.runtimes.get(box.spec.runtime)).stop(box.name, { graceMs: 0 });
       return;
     case "starting":

@@ -11,7 +11,7 @@ import { halt } from "./stop-box.ts";
 
 const recheckMs = 2_000;
 
-/** Stop and start, as one step for whoever waits. */
+/** Stop and start, as one step for the caller. */
 export function restartBox(core: Using<StartParts | "getBox">, name: string): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
@@ -29,7 +29,7 @@ export function restartBox(core: Using<StartParts | "getBox">, name: string): Pr
   });
 }
 
-/** The runtime says that a box has ended although nobody stopped it. */
+/** The runtime says that a box has ended without being stopped. */
 export function onRuntimeEnd(core: Using<StartParts>, status: RuntimeStatus): Promise<void> {
   return core.locked(status.name, async () => {
     const box = await core.ports.store.findBox(status.name);
@@ -76,7 +76,7 @@ export async function markDead(
   if (decision.action === "restart") restartLater(core, stopped, decision);
 }
 
-/** Starts the box again after its backoff, unless somebody has touched it meanwhile. */
+/** Starts the box again after its backoff, unless another request has acted on it meanwhile. */
 export function restartLater(
   core: Using<StartParts>,
   stopped: Box,

@@ -98,7 +98,7 @@ function mailboxOf(core: Using<"access">, access: Visibility, address: string): 
     : refuse("Your notices can go to your own mailbox only.", "Use the address of your sign-in.");
 }
 
-/** What people may see of an address: a webhook's path is its password, a topic is known to all who read it. */
+/** The part of an address that is shown: a webhook's path is its password; knowing a topic is enough to read it. */
 function hostOf(kind: "slack" | "ntfy", address: string, mayBePrivate: boolean): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const refuse = (message: string): never => {

@@ -21,7 +21,7 @@ interface Sent {
 let host: TestHost;
 let core: Core & AsyncDisposable;
 let sent: Sent[];
-/** What the next deliveries fail with, one each. */
+/** Errors of the next deliveries, one each. */
 let failures: AgentBoxError[];
 let vault: ReturnType<typeof memoryVault>;
 let stop: () => void;
@@ -67,7 +67,7 @@ const add = async (body = slack()) => {
   return receiver;
 };
 
-/** Somebody of the team, and the box that is theirs. */
+/** A member of the team, and a box of theirs. */
 async function person(id: string, box?: Box, facts: Record<string, unknown> = {}) {
   const nowMs = core.ports.clock.nowMs();
   const record = { id, issuer: "i", subject: id, name: id, isAdmin: false, signedInAtMs: nowMs, ...facts };

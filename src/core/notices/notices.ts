@@ -31,7 +31,7 @@ export class Notices {
   readonly #rate: EventBudget;
   /** One delivery after the other for each receiver, so that they arrive in order and no receiver is flooded. */
   readonly #queues = new Map<string, Delivery[]>();
-  /** What was read both live and in the log counts once. */
+  /** An event that was read both live and in the log counts once. */
   readonly #heard = new Set<string>();
   #pageUrl: () => string | undefined = () => undefined;
 

@@ -22,14 +22,14 @@ export interface LookedAt {
   /** The reviewed state; another one is refused. SECURITY: the agent could change its work after the review. */
   readonly digest?: string | undefined;
   /**
-   * The caller: without a digest the state is the one that they were last shown; without such a state there is none.
+   * The caller: without a digest, the state is the one that they were last shown, if any.
    */
   readonly who: string;
   readonly skipsChecks?: boolean | undefined;
 }
 
 export interface Landing extends LookedAt {
-  /** The commit that it is to follow; the project's HEAD unless told. */
+  /** The commit that it is to follow. Default: the project's HEAD. */
   readonly onto?: string | undefined;
   readonly mode: MergeMode;
   readonly message?: string | undefined;

@@ -30,7 +30,7 @@ describe("a remote", () => {
     "https://github.com/shop/app?x=1",
     "--upload-pack=touch",
     "",
-  ])("%s is none that is pushed to", (text) => {
+  ])("%s is refused as a target", (text) => {
     expect(() => parsePushTarget("origin", text, { github: ["http://far.example"] })).toThrow(
       expect.objectContaining({ code: "push.refused" }),
     );

@@ -38,7 +38,7 @@ export async function withLink<T>(
   return core.locked(name, async () => {
     const current = await core.getBox(name);
     const link = core.live.get(name)?.link;
-    // An agent that is done takes its box along while somebody looks at its work; the work is still there.
+    // An agent that is done takes its box along while a person looks at its work; the work is still there.
     if (failure !== undefined && link === live) throw failure.error;
     if (current.state.phase === "running" && link) return act(current, link);
     if (current.state.phase !== "stopped" && current.state.phase !== "failed") {

@@ -35,7 +35,7 @@ export async function forwardRequest(
   request.pipe(outgoing);
   const answer = await answerOf(core, outgoing);
   if (answer.statusCode === undefined || answer.statusCode < 200 || answer.statusCode > 599)
-    throw brokenAnswer("a status that is none");
+    throw brokenAnswer("an invalid status");
   const away = awayAddress(answer, grant, webPort);
   if (away !== undefined) {
     port.destroy();

@@ -45,7 +45,7 @@ describe("the end of a request", () => {
     ["a chunk with an extension", post(chunked, "5;a=b\r\nhello\r\n0\r\n\r\n")],
     ["a chunk that is longer than it says", post(chunked, "5\r\nhello!\r\n0\r\n\r\n")],
     ["a chunk that ends with a line feed", post(chunked, "5\r\nhello\n0\r\n\r\n")],
-    ["a trailer that is none", post(chunked, "0\r\nfoo\r\n\r\n")],
+    ["an invalid trailer", post(chunked, "0\r\nfoo\r\n\r\n")],
   ])("is not found with %s", (_, text) => {
     for (const message of inPieces(text, () => new WireMessage())) expect(message.isWhole).toBe(false);
   });

@@ -253,7 +253,7 @@ export const manifestRules = {
   },
   E049: {
     title: "A budget limits nothing",
-    why: "It reads like a limit and is none.",
+    why: "It reads like a limit but limits nothing.",
     example: "version = 1\n[budget.run]",
   },
   E050: {

@@ -51,7 +51,7 @@ describe("hosts", () => {
     ["model.agentbox.internal", "E035"],
     ["http://model.agentbox.internal:80", "E035"],
     ["*.agentbox.internal", "E035"],
-  ])("%s is none", (host, code) => {
+  ])("%s is refused", (host, code) => {
     expect(codes(at("api.example.org"))).toEqual([]);
     expect(codes(at(host))).toEqual([code]);
   });

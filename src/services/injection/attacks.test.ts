@@ -162,7 +162,7 @@ describe("another method than the one that was agreed to", () => {
 
 describe("a path with two readings", () => {
   it.each(["/a/user;x.png", "/a/user%3Fx.png", "/a/%E2%80%A5/b.png"])(
-    "%s is no bound path where one of them is none",
+    "%s is no bound path where one reading is not bound",
     async (path) => {
       const pictures = binding(destination({ kind: "bearer" }, { paths: ["/**/*.png"] }));
       const { prepare } = setUp([pictures]);
@@ -182,7 +182,7 @@ describe("a path with two readings", () => {
     },
   );
 
-  it("is none where every path is bound", async () => {
+  it("is accepted where every path is bound", async () => {
     expect(await setUp([bearer]).prepare({ path: "/@acme%2fpackage" })).toMatchObject({ outcome: "inject" });
   });
 });

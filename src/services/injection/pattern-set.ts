@@ -62,7 +62,7 @@ export class PatternSet {
 
   /**
    * The start of the first piece that reaches to the end and that more bytes could complete to a pattern;
-   * `bytes.length` where there is none. A piece of at most `slackOf(pattern)` bytes does not count.
+   * `bytes.length` without one. A piece of at most `slackOf(pattern)` bytes does not count.
    */
   openEnd(bytes: Buffer, slackOf: (pattern: Buffer) => number = () => 0): number {
     const { length } = bytes;

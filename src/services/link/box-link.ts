@@ -320,8 +320,8 @@ export class HostBoxLink implements BoxLink {
   ): T {
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    this.violated("an answer that is none");
+    this.violated("an invalid answer");
     this.#control?.destroy();
-    throw new AgentBoxError("link.violation", "The box gave an answer that is none, and was cut off.");
+    throw new AgentBoxError("link.violation", "The box gave an invalid answer and was cut off.");
   }
 }

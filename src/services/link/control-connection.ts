@@ -91,7 +91,7 @@ export class ControlConnection {
     if (frame.kind !== frameKind.json) return this.#socket.violate("a data frame on the control connection");
     const parsed = ControlMessage.safeParse(decodeJson(frame.payload));
     if (!parsed.success)
-      return this.#socket.violate(`a control message that is none: ${problemOf(parsed.error)}`);
+      return this.#socket.violate(`an invalid control message: ${problemOf(parsed.error)}`);
     const message = parsed.data;
     if (message.type !== "response" && message.type !== "error") return this.#events.notice(message);
     const waiting = this.#waiting.get(message.id);

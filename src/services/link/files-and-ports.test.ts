@@ -62,7 +62,7 @@ describe("a file", () => {
     expect(await part(50, 10)).toMatchObject({ stdout: "", last: { type: "end", bytes: 0 } });
   });
 
-  test("that is none is refused, and a pipe holds nothing up", async () => {
+  test("that is no file is refused, and a pipe holds nothing up", async () => {
     execFileSync("mkfifo", [join(box.workspace, "pipe")]);
     const part = (path: string) => ask({ kind: "files.slice", path, offset: 0, length: 10 });
     expect((await part("pipe")).last).toMatchObject({ type: "failed", code: "file.exists" });

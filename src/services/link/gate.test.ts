@@ -94,7 +94,7 @@ describe("what follows the hello is the program's own", () => {
   });
 });
 
-describe("a hello that is none costs the connection", () => {
+describe("an invalid hello costs the connection", () => {
   test.each(
     Object.entries({
       "a host that is too long": hello({ host: "x".repeat(256) }),

@@ -105,8 +105,7 @@ export class HostLinkStream implements LinkStream {
       return;
     }
     const parsed = StreamOutput.safeParse(decodeJson(frame.payload));
-    if (!parsed.success)
-      return this.#socket.violate(`a stream message that is none: ${problemOf(parsed.error)}`);
+    if (!parsed.success) return this.#socket.violate(`an invalid stream message: ${problemOf(parsed.error)}`);
     this.#hasEnded = lastTypes.has(parsed.data.type);
     for (const listener of this.#messages) listener(parsed.data);
     // boxd closes after its last message; a box that does not must not hold the connection.

@@ -38,7 +38,7 @@ it("a bundle with one branch that git fetches", async () => {
   expect(f.git(["for-each-ref"], f.review)).toBe(refs);
 });
 
-it("a bundle of what has no past stands for itself, and of nothing there is none", async () => {
+it("a bundle of work without a past stands for itself, and without work there is no bundle", async () => {
   const file = join(f.dir, "out.bundle");
   await f.merges.export(await f.work(edit), "bundle", file);
   f.git(["clone", "-q", "-b", "agentbox/work", file, join(f.dir, "copy")], f.dir);

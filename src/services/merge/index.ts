@@ -1,7 +1,7 @@
 /**
  * Lands work in a person's repository, takes it back, or writes it to a file. Everything is computed in a scratch
  * repository first; the person's is touched in one step at the end, and only if nothing of theirs is in the way. No
- * filter, driver, hook or signing program runs, whoever configured it: an LFS pointer stays a pointer, and commits are
+ * filter, driver, hook or signing program runs, no matter who configured it: an LFS pointer stays a pointer, and commits are
  * not signed.
  */
 import type { Clock } from "../../base/clock.ts";

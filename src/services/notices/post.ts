@@ -33,7 +33,7 @@ export function openPost(options: {
       throw undeliverable(post.url, signal.aborted ? "no answer in time" : reasonOf(error), !isRefused);
     });
     if (status >= 200 && status < 300) return;
-    // What says that it is never taken is not tried again: a webhook that was removed, a wrong token.
+    // A final refusal is not tried again: a webhook that was removed, a wrong token.
     const isPassing = status === 408 || status === 429 || status >= 500;
     throw undeliverable(post.url, `it answered ${status}`, isPassing);
   };

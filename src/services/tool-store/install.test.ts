@@ -177,7 +177,7 @@ describe("programs for one processor", () => {
     expect((await run([join(dir, program)])).stdout).toBe("native\n");
   });
 
-  it("are missed when there is none for this one", async () => {
+  it("are missed when there is none for this platform", async () => {
     await publishNative("s390x");
     await expect(test.install(recipe)).rejects.toMatchObject({ code: "tool.unsupported" });
     expect(await left()).toEqual([]);

@@ -23,7 +23,7 @@ export class PrivateDirectory {
     this.path = path;
   }
 
-  /** False when there is none. */
+  /** False when the file does not exist. */
   async check(): Promise<boolean> {
     // SECURITY: lstat, because with a link another user would decide where secrets are kept.
     const found = await attempt(`${this.path} cannot be looked at`, () => lstat(this.path), "ENOENT");

@@ -1,4 +1,4 @@
-/** What "allow this" would allow, for what was denied before. Pure. */
+/** The rule that "Allow this" makes from a denied connection. Pure. */
 import type { AllowEgress, EgressRecord } from "../../../src/contract/network/egress.ts";
 import { targetText } from "../../../src/contract/network/egress-words.ts";
 import { durationLabel } from "../inbox/answer-words.ts";

@@ -29,7 +29,7 @@ const acts: Readonly<Record<BoxVerb, (name: string) => Promise<unknown>>> = {
   interrupt: (name) => client.interruptAgent(name),
 };
 
-/** What loses something asks first. */
+/** An action that loses something asks first. */
 const questions: Readonly<Partial<Record<BoxVerb, string>>> = {
   stop: "Its processes end. Its files stay.",
   restart: "Its processes end and start again. Its files stay.",

@@ -1,4 +1,4 @@
-/** What can be done with a box in its phase. Pure; the daemon decides again. */
+/** The actions that a box's phase allows. Pure; the daemon decides again. */
 import type { AgentState } from "../../../src/contract/agent-events.ts";
 import type { BoxPhase } from "../../../src/contract/box.ts";
 

@@ -3,7 +3,7 @@ import UPlot from "uplot";
 import { useTheme } from "../app/theme.ts";
 
 interface ChartProps {
-  /** What a screen reader says in its place. */
+  /** A screen reader says this instead. */
   readonly label: string;
   /** Seconds since 1970, growing. */
   readonly times: readonly number[];

@@ -1,4 +1,4 @@
-/** What happened in a box, as one line a person reads. Pure. */
+/** An event of a box as one line of text. Pure. */
 import { formatBytes } from "../../../src/base/bytes.ts";
 import { reasonText, targetText } from "../../../src/contract/network/egress-words.ts";
 import type { BoxEvent } from "../../../src/contract/events.ts";

@@ -1,4 +1,4 @@
-/** What a box has reached and wanted, why it was denied, and what it may. */
+/** A box's connections, denials with their reasons, and its policy. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Box } from "../../../src/contract/box.ts";

@@ -1,4 +1,4 @@
-/** What a box is doing, and what it needs. */
+/** The page of a box: its activity and its needs. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Box } from "../../../src/contract/box.ts";
@@ -18,7 +18,7 @@ import { NeedLink, useNeeds } from "../inbox/needs.tsx";
 import { Question } from "../inbox/question.tsx";
 import { useReading } from "../inbox/reading.ts";
 
-/** Shown only when the box needs somebody. Failures and budgets are met on this page itself, so they have no link. */
+/** Shown only when the box needs a person. Failures and budgets are met on this page itself, so they have no link. */
 function NeedsYou({ box: { name } }: { box: Box }) {
   const questions = (useQuery(approvalsQuery).data ?? []).filter(({ box }) => box === name);
   const states = useNeeds().needs.filter(({ box, kind }) => box.name === name && kind !== "question");

@@ -1,4 +1,4 @@
-/** By how much a budget is raised, from what somebody typed. Pure. */
+/** By how much a budget is raised, from the text that was typed. Pure. */
 export type Raise = { readonly tokens?: number; readonly microUsd?: number } | { readonly problem: string };
 
 export function parseRaise(tokens: string, usd: string): Raise {

@@ -1,4 +1,4 @@
-/** What a box uses of the machine, as it happens. */
+/** A box's live use of the machine. */
 import { useQuery } from "@tanstack/react-query";
 import type { ResourceSample, ResourcesAnswer } from "../../../src/contract/api/schemas/fleet.ts";
 import { client } from "../api/client.ts";

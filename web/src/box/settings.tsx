@@ -1,4 +1,4 @@
-/** What a box was made with, what holds for it, and what changes it for good. */
+/** A box's settings: as it was made, as they hold now, and the actions that change it for good. */
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";

@@ -22,7 +22,7 @@ function Timeline({ name, sinceMs }: { name: string; sinceMs: number }) {
   const { events, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useBoxEvents(name, {
     sinceMs,
   });
-  // While somebody reads further down, what comes in waits above and moves nothing.
+  // While the reader is further down, new entries wait above and move nothing.
   const [heldAt, setHeldAt] = useState<number>();
   const shown = useMemo(
     () => (heldAt === undefined ? events : events.filter(({ id }) => id <= heldAt)),

@@ -22,7 +22,7 @@ export function useBoxEvents(name: string, { sinceMs, limit = 200 }: { sinceMs: 
       const last = events.at(-1);
       return last === undefined || events.length < limit || last.atMs < sinceMs ? undefined : last.id;
     },
-    // What happened while nobody listened is in no page that was kept.
+    // Events from the time without a connection are in no cached page.
     gcTime: 0,
     staleTime: 0,
   });

@@ -13,7 +13,7 @@ export const useBox = (name: string) => useQuery(boxQuery(name));
 export const useSummary = (name: string): BoxSummary | undefined =>
   useQuery(boxesQuery).data?.find((box) => box.name === name);
 
-/** What the badge needs, of the whole record. */
+/** The fields of the record that the badge needs. */
 export const stateFacts = ({ state, run }: Pick<Box, "state" | "run">) => ({
   phase: state.phase,
   agentState: run?.state,

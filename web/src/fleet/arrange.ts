@@ -22,7 +22,7 @@ export const everything: Wish = {
   isGrouped: false,
 };
 
-/** What a person has to do something about comes first, what rests last. */
+/** Boxes that need a person come first, resting ones last. */
 const ranks: Readonly<Record<BoxWord, number>> = {
   "waiting for you": 0,
   stuck: 1,
@@ -72,7 +72,7 @@ export interface Group {
   readonly boxes: readonly BoxSummary[];
 }
 
-/** One group without a path when nobody asked for groups. */
+/** One group without a path when groups are off. */
 export function arrange(boxes: readonly BoxSummary[], wish: Wish): readonly Group[] {
   const isFound = finds(wish.search);
   const shown = boxes

@@ -18,7 +18,7 @@ import {
   TimeLeft,
 } from "./box-facts.tsx";
 
-/** What can be done next with a box that rests, where a running one shows what it uses. */
+/** The next actions of a resting box, in the place where a running one shows its use. */
 function Steps({ box }: { box: BoxSummary }) {
   const start = useAction(() => client.startBox(box.name), { invalidates: [["boxes"]] });
   const canStart = (box.phase === "stopped" || box.phase === "failed") && box.role !== "look";

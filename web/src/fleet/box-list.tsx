@@ -43,7 +43,7 @@ export function BoxList({ groups, view, selected, current, moves, onSelect, onFo
   const rowHeight = window.matchMedia(narrow).matches ? heights.narrowRow : heights.row;
   const boxHeight = view === "cards" ? heights.card : rowHeight;
   const [margin, setMargin] = useState(0);
-  // What stands above changes its height when boxes begin or cease to need somebody.
+  // The part above changes its height when boxes begin or cease to need a person.
   useLayoutEffect(() => {
     const top = list.current ? list.current.getBoundingClientRect().top + window.scrollY : 0;
     if (Math.abs(top - margin) > 1) setMargin(top);

@@ -23,7 +23,7 @@ export const WhatIsLost = ({ names }: { names: readonly string[] }) => (
   </div>
 );
 
-/** What can be done with the boxes that are selected. */
+/** The actions on the selected boxes. */
 export function BulkBar({ names, isBusy, onRun, onClear }: BulkBarProps) {
   if (names.length === 0) return null;
   return (

@@ -12,7 +12,7 @@ const commands = [
   { what: "A tour that needs no account", text: "agentbox tour" },
 ];
 
-/** For somebody who has no box yet: what one is, and three ways to make the first. */
+/** For a person without a box: what a box is, and three ways to make the first. */
 export function FirstSteps() {
   return (
     <Empty title="No boxes yet">

@@ -41,7 +41,7 @@ function Fleet() {
   const onFocus = useCallback((name: string) => setCurrent(name), [setCurrent]);
   const names = [...selected];
 
-  /** What a key is about: what is selected, or else the box the keyboard is at. */
+  /** The boxes a key acts on: the selected ones, or else the one with the keyboard's focus. */
   const meant = names.length > 0 ? names : current === undefined ? [] : [current];
   const run = async (action: BulkAction, on: readonly string[]) => {
     await bulk.run(action, on);

@@ -23,7 +23,7 @@ const dones: Readonly<Record<BulkAction, string>> = {
 /** A few at a time, so that one click does not ask the daemon for everything at once. */
 const atATime = 4;
 
-/** The same for many boxes; what went wrong with one keeps nobody from the others, and is said with its name. */
+/** The same for many boxes; one failure does not stop the others, and is shown with the box's name. */
 export function useBulk(): {
   isBusy: boolean;
   run: (action: BulkAction, names: readonly string[]) => Promise<void>;

@@ -10,7 +10,7 @@ export interface Choices extends Wish {
 const place = "agentbox-fleet";
 const atFirst: Choices = { ...everything, view: "cards" };
 
-/** What is remembered is how a person likes to look, not what they looked for. */
+/** Remembers how a person likes the list to look, not their searches. */
 function recall(): Choices {
   try {
     const kept = JSON.parse(localStorage.getItem(place) ?? "{}") as Partial<Choices>;

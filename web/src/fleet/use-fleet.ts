@@ -1,4 +1,4 @@
-/** What the page knows: boxes and what they need, what of them is shown, where the keyboard is and what is selected. */
+/** The state of the page: boxes and their needs, the filter, the keyboard's position and the selection. */
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { boxesQuery } from "../api/queries.ts";

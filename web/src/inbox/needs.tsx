@@ -1,4 +1,4 @@
-/** What boxes need the person for. Every count and list of it comes from here, and so from one answer of the daemon. */
+/** The needs of all boxes. Every count and list comes from here, and so from one answer of the daemon. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";

@@ -108,7 +108,7 @@ function Questions({ questions, ttlMs }: { questions: readonly Approval[]; ttlMs
   );
 }
 
-/** Says what became of a question that went away under somebody's eyes. */
+/** Says what became of a question that disappeared while it was shown. */
 function ClosedNote() {
   const [closed, setClosed] = useState("");
   useLiveEvents(({ type, box, data }) => {

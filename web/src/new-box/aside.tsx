@@ -64,7 +64,7 @@ export function Aside({ check, isCurrent, error, toml, command, createCommand }:
   );
 }
 
-/** What the page does first by itself. */
+/** The steps that the page takes first by itself. */
 const steps: Readonly<Record<string, string>> = {
   "tool.not_installed": "Its agent is installed first.",
   "image.not_built": "Its image is built first.",

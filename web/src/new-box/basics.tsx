@@ -20,7 +20,7 @@ interface BasicsProps {
   readonly onAgent: (name: string | undefined) => void;
 }
 
-/** What nearly everybody fills in: what is to be done, where, and who does it. */
+/** The fields that almost everyone fills in: task, project and agent. */
 export function Basics({
   draft,
   agents,

@@ -70,7 +70,7 @@ const exactDuration = (ms: number): string =>
 
 /**
  * SECURITY: mounts, secrets, hosts and variables stay out: a person agreed to them for that box, and a form that
- * repeats them would be an order that asks nobody.
+ * repeats them would be an order without a question.
  */
 function valuesOf(spec: BoxSpec): Values {
   const { agent, model, workspace, runtime, tier, resources, lifecycle, cache } = spec;

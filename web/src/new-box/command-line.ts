@@ -49,7 +49,7 @@ class Saying {
     this.#left = withValue(this.#left, path, undefined);
   }
 
-  /** What has no flag, as lines of the manifest. */
+  /** Settings without a flag, as lines of the manifest. */
   rest(): string[] {
     return Object.entries(this.#left).flatMap(([section, entries]) =>
       Array.isArray(entries) || typeof entries !== "object" || entries === null

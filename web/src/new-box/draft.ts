@@ -1,4 +1,4 @@
-/** What the form holds. Values are a partial manifest as it is being written: a number may still be half a text. */
+/** The contents of the form. Values are a partial manifest while it is written: a number may still be unfinished text. */
 import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { CreateBoxInput } from "../../../src/contract/api/schemas.ts";
 
@@ -53,7 +53,7 @@ export function withValue(values: Values, path: readonly string[], value: unknow
     const { [key]: _old, ...others } = values;
     return others;
   }
-  // A key that is there keeps its place, so that fields do not jump while somebody types.
+  // A key that is there keeps its place, so that fields do not jump while the user types.
   return { ...values, [key]: next };
 }
 
@@ -103,7 +103,7 @@ export function requestFor(request: CreateBoxInput, agent: string): CreateBoxInp
   return { ...request, flags: { ...withValue(kept, ["agent", "name"], agent) } };
 }
 
-/** What the box is made to run. */
+/** The command that the box is made to run. */
 export const workOf = (task: string): Pick<CreateBoxInput, "main" | "run"> =>
   task.trim() === ""
     ? { main: { terminal: true, ...terminal }, run: { mode: "interactive", ...terminal } }

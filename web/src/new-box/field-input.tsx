@@ -18,7 +18,7 @@ export function FieldInput(props: FieldInputProps) {
 
 type Of<K extends FormField["kind"]> = FieldInputProps & { field: Extract<FormField, { kind: K }> };
 
-/** What the daemon says comes second: it is asked a moment later, about what may be half written. */
+/** The daemon's answer comes second: it is asked a moment later, about values that may be half written. */
 function useProblem(field: FormField, path: Path, value: unknown): string | undefined {
   const problems = useContext(ProblemsContext);
   return quickProblem(field, value) ?? problems.get(formatPath(path));

@@ -1,7 +1,7 @@
 import { createContext } from "react";
 import { type Path, formatPath } from "../../../src/manifest/path.ts";
 
-/** What the daemon said about each place of the form, by its path. */
+/** The daemon's findings by the path of the field. */
 export type Problems = ReadonlyMap<string, string>;
 
 export const ProblemsContext = createContext<Problems>(new Map());

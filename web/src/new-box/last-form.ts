@@ -6,7 +6,7 @@ const place = "agentbox-last-form";
 const kept = ["agent", "model", "budget", "workspace", "runtime", "resources", "lifecycle", "network"];
 
 /**
- * SECURITY: variables, arguments, instructions and commands may hold what nobody wants to find in a browser's storage,
+ * SECURITY: variables, arguments, instructions and commands may hold values that do not belong in a browser's storage,
  * so only what is named here is kept.
  */
 export function keepable(values: Values): Values {

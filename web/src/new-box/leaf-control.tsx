@@ -8,7 +8,7 @@ export interface FieldInputProps {
   readonly field: FormField;
   readonly path: Path;
   readonly value: unknown;
-  /** Undefined: nobody says anything about it. */
+  /** Undefined: not set. */
   readonly onChange: (value: unknown) => void;
   /** In the place of the field's own title, such as the name of a row. */
   readonly label?: string | undefined;
@@ -91,7 +91,7 @@ function readChoice(kind: "choice" | "switch", text: string): unknown {
   return kind === "choice" ? text : text === "true";
 }
 
-/** What is no number yet stays as it was typed, and the daemon says so, too. */
+/** Text that is no number yet stays as it was typed; the daemon reports it, too. */
 function readNumber(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

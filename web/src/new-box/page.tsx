@@ -62,7 +62,7 @@ export function NewBoxPage() {
   );
 }
 
-/** SECURITY: a link can come from anybody. It fills the form in and is named as what it is; nothing is made. */
+/** SECURITY: a link can come from anyone. It fills in the form and the page says so; nothing is made. */
 function draftOf({
   agent,
   project,

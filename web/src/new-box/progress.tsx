@@ -6,7 +6,7 @@ import type { Making } from "./use-making.ts";
 
 interface ProgressProps {
   readonly making: Exclude<Making, { phase: "idle" }>;
-  /** What is being made: a box or a race. */
+  /** The thing that is being made: a box or a race. */
   readonly noun: "box" | "race";
   readonly onGiveUp: () => void;
   readonly onBack: () => void;

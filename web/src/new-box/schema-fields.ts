@@ -17,7 +17,7 @@ export interface Schema extends Omit<SchemaNode, "properties" | "items" | "anyOf
 interface Shown {
   readonly title: string;
   readonly hint?: string | undefined;
-  /** What holds when nobody says otherwise, in words. */
+  /** The default, in words. */
   readonly fallback?: string | undefined;
 }
 
@@ -132,11 +132,11 @@ function fallbackOf(value: unknown): string | undefined {
   return value === undefined || typeof value === "object" ? undefined : leafText(value);
 }
 
-/** What stands in the control of a single value. */
+/** The text in the control of a single value. */
 export const leafText = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 
-/** What a new row of a list or record begins with. */
+/** The first value of a new row of a list or record. */
 export function emptyOf(field: FormField): unknown {
   if (field.kind === "object" || field.kind === "record") return {};
   if (field.kind === "list") return [];
@@ -157,7 +157,7 @@ export function optionOf(options: readonly FormField[], value: unknown): number 
   return Math.max(options.findIndex(isOf), 0);
 }
 
-/** What can be told without asking the daemon. */
+/** Problems that are found without asking the daemon. */
 export function quickProblem(field: FormField, value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (field.kind === "text" && typeof value === "string" && field.pattern?.test(value) === false)

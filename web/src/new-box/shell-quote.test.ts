@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { shellLine } from "./shell-quote.ts";
 
-/** What a real shell makes of the line. */
+/** The words that a real shell reads from the line. */
 const argvOf = (line: string): string[] =>
   execFileSync("/bin/sh", ["-c", `printf '%s\\0' ${line}`], {
     encoding: "utf8",

@@ -1,4 +1,4 @@
-/** What a box needs before it is made: an agent that is missing is installed, an image that is missing is built. */
+/** Solves problems before a box is made: installs a missing agent, builds a missing image. */
 import { AgentBoxError, isAgentBoxError } from "../../../src/base/errors.ts";
 import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { PlannedInput } from "../../../src/client/plan-problems.ts";

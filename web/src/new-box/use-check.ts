@@ -12,7 +12,7 @@ export interface Checked {
   readonly error: unknown;
 }
 
-/** What the daemon says to the form, asked again whenever nobody has typed for a moment. */
+/** The daemon's check of the form, asked again after each pause in typing. */
 export function useCheck(draft: Draft): Checked {
   const { name, projectDir, values, task, starts } = draft;
   const [answer, setAnswer] = useState<{ of: string; check?: ManifestCheck; error?: unknown }>();

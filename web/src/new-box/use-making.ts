@@ -17,7 +17,7 @@ export type Making =
   | { readonly phase: "working"; readonly steps: readonly Step[] }
   | { readonly phase: "failed"; readonly steps: readonly Step[]; readonly error: AgentBoxError };
 
-/** What an event of the log says about how far the box is. */
+/** The step of making a box that an event of the log stands for. */
 const eventTitles: Readonly<Record<string, string>> = {
   "box.created": "Registered",
   "box.prepared": "Workspace filled",
@@ -103,7 +103,7 @@ export function useMaking() {
     return attempt((signal) => makeOne(request, signal));
   };
 
-  /** Nobody starts unless all can. Gives the name of the race. */
+  /** Makes all boxes of a race or none. Returns the name of the race. */
   const race = (
     { name: stem, ...request }: CreateBoxInput,
     { agents, count }: RaceAsked,
@@ -116,7 +116,7 @@ export function useMaking() {
       const runners = planRunners({ agents, count, stem }, taken);
       const inputs = runners.map(({ agent, box }) => ({ ...requestFor(request, agent), name: box }));
       const planned = await planAll(client, inputs);
-      // What several runs of an agent need is the same.
+      // Several runs of one agent have the same needs.
       for (const one of planned.filter((_, index) => index % count === 0)) await solve(one, report, signal);
       report({ ...plan, isDone: true });
       for (const input of inputs) {

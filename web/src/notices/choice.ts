@@ -1,4 +1,4 @@
-/** What a person wants to be told of in this browser; another browser is another place to be disturbed. */
+/** The notices that a person wants in this browser; each browser has its own choice. */
 import { useSyncExternalStore } from "react";
 import { type NoticeKind, noticeKinds } from "../../../src/contract/notices.ts";
 

@@ -6,7 +6,7 @@ import { formatSpan } from "../parts/format.ts";
 import { Visible } from "../parts/visible.tsx";
 import { Lines } from "./diff/diff-rows.tsx";
 
-/** What happened besides the diff: time, money, hosts, secrets. */
+/** The session besides its diff: time, money, hosts, secrets. */
 export function SessionFacts({ review }: { review: Review }) {
   const { summary, totals, agent } = review;
   const { usage, costMicroUsd, unpriced, requests } = summary.usage;

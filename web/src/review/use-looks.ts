@@ -1,4 +1,4 @@
-/** What a person says they have looked at. One look is for a kind of danger, as the daemon accepts it. */
+/** The kinds of danger that a person has looked at, one look for each kind, as the daemon accepts it. */
 import { useCallback, useMemo, useState } from "react";
 import type { Danger, DangerKind } from "../../../src/contract/review/danger.ts";
 

@@ -55,7 +55,7 @@ function Tokens() {
   });
   if (error) return <ErrorNote error={error} />;
   if (!data) return <Skeleton height={80} />;
-  if (data.length === 0) return <p className="quiet">There is none.</p>;
+  if (data.length === 0) return <p className="quiet">No tokens yet.</p>;
   return (
     <TableScroll>
       <table className="table">

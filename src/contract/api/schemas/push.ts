@@ -12,10 +12,10 @@ const line = (max: number) =>
 
 export const PushBody = MergeBody.omit({ message: true }).extend({
   mode: PushMode.default("squash"),
-  title: line(256).optional().describe("Of the commit and the pull request; the agent's words unless told."),
+  title: line(256).optional().describe("Of the commit and the pull request. Default: the agent's words."),
   body: z.string().max(65_536).optional(),
-  base: line(244).optional().describe("The branch the work is for; the remote's default branch unless told."),
-  branch: line(244).optional().describe("The branch that is pushed; agentbox/BOX unless told."),
+  base: line(244).optional().describe("The branch the work is for. Default: the remote's default branch."),
+  branch: line(244).optional().describe("The branch that is pushed. Default: agentbox/BOX."),
   remote: line(64).default("origin"),
   secret: line(64).optional().describe("Which secret of the vault."),
   isDraft: z.boolean().default(false),

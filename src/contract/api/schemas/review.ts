@@ -29,7 +29,7 @@ export const CheckpointAndReviewBody = ReviewFilter.strict();
 
 export const NoteLookBody = z.strictObject({
   digest: z.string().max(128).describe("Of the review that was shown."),
-  since: z.string().max(64).optional().describe("Where the part that was shown begins; base unless told."),
+  since: z.string().max(64).optional().describe("Where the part that was shown begins. Default: base."),
 });
 
 export const NoteLookAnswer = z.object({ isKept: z.boolean() });

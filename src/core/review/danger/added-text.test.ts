@@ -26,7 +26,7 @@ describe("hidden text", () => {
     else expect(found).toMatchObject([{ kind: "hidden_text", line: 2, why: expect.stringContaining(name) }]);
   });
 
-  it("only in added lines; a byte order mark at the start is none", async () => {
+  it("only in added lines; a byte order mark at the start does not count", async () => {
     expect(await find([{ path: "src/a.ts", old: "a\u202eb", text: "new\na\u202eb" }])).toEqual([]);
     expect(await find([{ path: "src/a.ts", old: "a\u202eb", text: "a\u202eb\na\u202eb" }])).toMatchObject([
       { line: 2 },

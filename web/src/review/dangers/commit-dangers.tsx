@@ -3,7 +3,7 @@ import { Checkbox } from "../../parts/field.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { dangerWords } from "./danger-words.ts";
 
-/** What single commits bring that the diff of the whole does not show; it lands where they stay single. */
+/** Dangers of single commits that the diff of the whole does not show. They land unless the commits are squashed. */
 export function CommitDangersList({
   history,
   isSeen,

@@ -18,7 +18,7 @@ interface DangerLaneProps {
 /** A repository with a thousand new workflows is as bad as one with five, and must not push the diff off the page. */
 const shownAtOnce = 5;
 
-/** What will run or widen an agent's power once the work lands; nothing lands before each kind is looked at. */
+/** Changes that will run, or widen an agent's power, once the work lands. Each kind must be looked at first. */
 export function DangerLane({ dangers, accepted, current, canAccept, onAccept, onGo }: DangerLaneProps) {
   if (dangers.length === 0) return null;
   const kinds = byKind(dangers);

@@ -1,6 +1,6 @@
 import type { Danger, DangerKind } from "../../../../src/contract/review/danger.ts";
 
-/** What a person calls each kind. */
+/** The label of each kind of danger. */
 export const dangerWords = {
   hook: "Hooks that run on your machine",
   ci: "What CI runs",

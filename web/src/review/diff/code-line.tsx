@@ -6,7 +6,7 @@ import type { Span } from "./words.ts";
 interface CodeLineProps {
   text: string;
   tokens?: readonly Token[] | undefined;
-  /** What has changed within the line. */
+  /** The changed part of the line. */
   changed?: Span | undefined;
   hasNoNewline?: boolean | undefined;
 }

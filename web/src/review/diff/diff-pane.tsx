@@ -87,7 +87,7 @@ interface DiffToolbarProps {
   onHelp: () => void;
 }
 
-/** What of the diff is shown, and how. */
+/** The shown part of the diff, and its layout. */
 function DiffToolbar({ filter, onFilter, viewed, files, layout, onHelp }: DiffToolbarProps) {
   return (
     <div className="parts-row review-bar">
@@ -128,7 +128,7 @@ interface DiffPaneProps {
   canComment: boolean;
   moreKeys?: readonly (readonly [string, string])[] | undefined;
   landing: (state: LandingState) => ReactNode;
-  /** What comes between the dangers and the diff. */
+  /** The part between the dangers and the diff. */
   children: ReactNode;
 }
 
@@ -156,7 +156,7 @@ export function DiffPane({
   const [isMergeOpen, setMergeOpen] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
 
-  // Always two kept states: the box may go on while somebody reads.
+  // Always two kept states: the box may go on while a person reads.
   const to = range.against === undefined ? (range.to ?? String(checkpoint?.number ?? "latest")) : undefined;
   const kept = useMemo(() => ({ ...range, to }), [range.from, range.against, to]);
   const { patches, load, contextOf } = usePatches(

@@ -6,7 +6,7 @@ import type { NewComment } from "../comments/comments.tsx";
 import { DiffRow } from "./diff-rows.tsx";
 import { type Row, newLineOf } from "./rows.ts";
 
-/** What rows can ask for. It stays the same object while a person scrolls, so that rows need not be drawn again. */
+/** The actions of a row. It stays the same object while a person scrolls, so that rows are not drawn again. */
 export interface DiffActions {
   readonly canComment: boolean;
   readonly load: (change: Change, context?: number) => void;
@@ -33,7 +33,7 @@ interface DiffViewProps {
   onArrive: () => void;
   cursor: string | undefined;
   onFileInSight: (path: string) => void;
-  /** What the files were filtered by; another selection is read from its beginning. */
+  /** The filter of the files; another filter is read from its beginning. */
   filter: string;
   /** To the next line or the one before. */
   onStep: (step: 1 | -1) => void;
@@ -54,7 +54,7 @@ const heights = {
 export function DiffView(props: DiffViewProps) {
   const { rows, actions, folded, isViewed, target, onArrive, cursor, onFileInSight, onStep, filter } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  /** Somebody scrolls; otherwise the view goes where it was told to, and the file is the one it was told. */
+  /** True while a person scrolls. Otherwise the view goes to the file that it was given. */
   const isByHand = useRef(false);
   // The same functions while the rows are the same: another one makes the virtualizer measure all of them again.
   const estimateSize = useCallback((index: number) => heights[rows[index]!.type], [rows]);

@@ -19,7 +19,7 @@ export interface PatchLine {
 export interface Hunk {
   readonly oldStart: number;
   readonly newStart: number;
-  /** What git found above it: mostly the name of a function. */
+  /** Git's heading of the hunk: mostly the name of a function. */
   readonly heading: string;
   readonly lines: PatchLine[];
 }

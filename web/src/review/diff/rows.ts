@@ -48,7 +48,7 @@ export interface RowsQuery {
   readonly form?: { readonly path: string; readonly line?: number | undefined } | undefined;
 }
 
-/** Beyond this a file is fetched only when somebody asks for it. */
+/** A larger file is fetched only when the user asks for it. */
 const largeLines = 3_000;
 
 export function rowsOf({ files, patches, isSplit, folded, comments, form }: RowsQuery): Row[] {
@@ -158,7 +158,7 @@ function makeRows(change: Change, patch: PatchState & { state: "ready" }, isSpli
   return rows;
 }
 
-/** What no line of the diff says. */
+/** A note that is no line of the diff. */
 export function notesOf({ kind, oldMode, newMode, oldPath, newId, isBinary, bytes }: Change): string[] {
   const notes: string[] = [];
   if (kind === "renamed") notes.push(`Renamed from ${oldPath ?? "another name"}.`);

@@ -44,7 +44,7 @@ export function usePatches(box: string, range: PatchRange, identity: string): Pa
         if (current.current !== identity) return;
         setPatches((now) => new Map(now).set(path, state));
       };
-      // What is shown already stays until there is more.
+      // Lines that are shown stay until there are more.
       if (!isMore) put({ state: "loading" });
       fetchPatch(box, { from, to, against }, change, context).then(put, (error: unknown) => {
         asked.current.delete(path);

@@ -65,7 +65,7 @@ export function useReading(folds: () => Iterable<string>) {
         return;
       }
     },
-    /** What "c" is about. */
+    /** The line that the key "c" comments on. */
     placeOf(rows: readonly Row[]): Place | undefined {
       const row = rows.find(({ key }) => key === cursor);
       const path = row?.change.path ?? current ?? rows[0]?.change.path;

@@ -29,7 +29,7 @@ const modeWords = {
 } as const satisfies Record<MergeMode, string>;
 const modes = Object.keys(modeWords) as MergeMode[];
 
-/** Whether an error says that somebody should look again. */
+/** Whether an error asks for another look at the work. */
 export const isOutdatedError = (error: unknown): boolean =>
   isAgentBoxError(error, "merge.danger") && error.facts?.["seen"] !== undefined;
 

@@ -15,11 +15,11 @@ const texts = { title: "", body: "", base: "", branch: "", remote: "", secret: "
 type Texts = typeof texts;
 
 const fields: readonly { name: keyof Texts; label: string; hint: string }[] = [
-  { name: "title", label: "Title", hint: "The agent's words unless told." },
-  { name: "base", label: "For the branch", hint: "The remote's default branch unless told." },
-  { name: "branch", label: "Branch to push", hint: "agentbox/BOX unless told." },
-  { name: "remote", label: "Remote", hint: "origin unless told." },
-  { name: "secret", label: "Secret of the vault", hint: "Chosen by the host of the remote unless told." },
+  { name: "title", label: "Title", hint: "Default: the agent's words." },
+  { name: "base", label: "For the branch", hint: "Default: the remote's default branch." },
+  { name: "branch", label: "Branch to push", hint: "Default: agentbox/BOX." },
+  { name: "remote", label: "Remote", hint: "Default: origin." },
+  { name: "secret", label: "Secret of the vault", hint: "Default: chosen by the host of the remote." },
 ];
 
 /** Pushes the work to a branch of its own and opens a pull request; nothing of a credential is in the box or here. */

@@ -14,7 +14,7 @@ export interface Glance {
 const atOnce = 2;
 const keyOf = (box: string) => ["glance", box];
 
-/** What makes a glance old. Not a discarded box: there is nothing left to look at. */
+/** Events that make a glance old. Not a discarded box: there is nothing left to look at. */
 const news: ReadonlySet<EventType> = new Set<EventType>([
   "agent.ended",
   "check.ended",

@@ -154,7 +154,7 @@ describe("new packages", () => {
     ).toEqual([]);
   });
 
-  it("another version of a package is none", async () => {
+  it("another version of a package is no danger", async () => {
     expect(await kindsOf("package.json", json({ a: "^1" }), json({ a: "^2" }))).toEqual([]);
     expect(await kindsOf("requirements.txt", "a==1", "a==2")).toEqual([]);
     expect(
@@ -297,7 +297,7 @@ describe("orders to tools in source", () => {
     ["src/a.hs", "{-# LANGUAGE OverloadedStrings #-}"],
     ["data/a.xml", '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x.dtd">'],
     ["fixtures/a.yaml", "x: !!str 1"],
-  ])("%s: %s is none", async (path, line) => {
+  ])("%s: %s is no danger", async (path, line) => {
     expect(await kindsOf(path, "first\n", `${line}\nfirst\n`)).toEqual([]);
   });
 });

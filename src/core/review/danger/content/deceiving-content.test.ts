@@ -28,7 +28,7 @@ describe("code that deceives", () => {
     ["a Georgian letter", "const a\u10e7 = 1;"],
     ["a digit of another script", "x = 1\u0665;"],
     ["a name with marks apart", "const cafe\u0301 = 1;"],
-    ["a blank that is none to a shell", "rm -rf\u00a0x"],
+    ["a blank that a shell does not split at", "rm -rf\u00a0x"],
     ["a blank of another width", "if (a\u2003== b)"],
     ["a dash that is no minus", "x = 5 \u2013 3"],
     ["a selector after a letter", "const admin\ufe00 = 1;"],
@@ -54,7 +54,7 @@ describe("code that deceives", () => {
     ["a name in another script", "const 用户 = get用户(1);"],
     ["a text with a blank of its own", 'label = "10\u00a0%";'],
     ["an accent in a name", "const café = naïve(ß);"],
-  ])("%s is none", async (_, line) => {
+  ])("%s deceives no one", async (_, line) => {
     expect(await kindsOf("src/a.ts", "first\n", `first\n${line}\n`)).toEqual([]);
   });
 
