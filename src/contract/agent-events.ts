@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { TokenUsage } from "./model/usage.ts";
 
-/** Texts come from the box, so they are cut before they are kept; the whole output is in the box's logs. */
+/** Texts come from the box, so they are cut: to this for a box's conversation, and to less for the event log. */
+export const maxSaidText = 32_768;
 export const maxEventText = 4_096;
-const Text = z.string().max(maxEventText);
+const Text = z.string().max(maxSaidText);
 
 /** The actions of any agent, in one vocabulary. `agentbox run --json` prints these. */
 export const AgentEvent = z.discriminatedUnion("kind", [
@@ -16,6 +17,10 @@ export const AgentEvent = z.discriminatedUnion("kind", [
     tool: z.string().max(128),
     /** One line that a person understands: the command, the file, the query. */
     summary: Text,
+    /** All of the input, where it says more than the summary. Only in a box's conversation. */
+    input: Text.optional(),
+    /** The lines that it takes out and puts in, where it edits a file. Only in a box's conversation. */
+    diff: Text.optional(),
   }),
   z.object({
     kind: z.literal("tool_answered"),
@@ -25,7 +30,7 @@ export const AgentEvent = z.discriminatedUnion("kind", [
   }),
   z.object({
     kind: z.literal("file_changed"),
-    path: z.string().max(maxEventText),
+    path: Text,
     change: z.enum(["created", "changed", "deleted"]),
   }),
   z.object({ kind: z.literal("approval_asked"), what: Text }),
@@ -35,6 +40,17 @@ export const AgentEvent = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("turn_done"), isError: z.boolean(), text: Text.optional() }),
 ]);
 export type AgentEvent = z.infer<typeof AgentEvent>;
+
+/** The event log keeps less of it than the conversation of its box. */
+export function eventForLog(event: AgentEvent): Record<string, unknown> {
+  const { input: _input, diff: _diff, ...rest }: AgentEvent & Record<string, unknown> = event;
+  return Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [
+      key,
+      typeof value === "string" ? value.slice(0, maxEventText) : value,
+    ]),
+  );
+}
 
 /** `waiting`: for the person. `stuck`: it should be working and nothing has happened for too long. */
 export const AgentState = z.enum(["idle", "working", "waiting", "stuck", "done"]);
@@ -61,6 +77,8 @@ export const verdictExitCodes = {
 export const AgentRun = z.object({
   mode: z.enum(["interactive", "headless"]),
   task: z.string().max(65_536).optional(),
+  /** Who gave it. */
+  from: z.string().max(200).optional(),
   /** The agent's own id of the conversation, once it is known. */
   conversation: z.string().max(128).optional(),
   /** Tasks of this conversation so far, and how often the agent has been started for the latest. */

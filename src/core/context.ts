@@ -11,7 +11,7 @@ import type { AgentEntry } from "../contract/agent.ts";
 import type { Box, BoxOwner } from "../contract/box.ts";
 import type { BoxEvent, EventType, NewEvent } from "../contract/events.ts";
 import type { Health, ServiceStatus, SessionStatus } from "../contract/link/messages.ts";
-import type { AgentEvent } from "../contract/agent-events.ts";
+import { type AgentEvent, eventForLog } from "../contract/agent-events.ts";
 import type { AccessRecords } from "../ports/access-records.ts";
 import type { ProjectCaches } from "../ports/caches.ts";
 import type { Connections } from "../ports/connections.ts";
@@ -42,6 +42,7 @@ import type { ModelKeys } from "./agents/model-keys.ts";
 import { modelListener } from "./agents/model-listener.ts";
 import { Budgets } from "./budget/budgets.ts";
 import { pauseForBudget } from "./budget/pause-for-budget.ts";
+import { Conversations } from "./conversation/conversations.ts";
 import { BoxFacts } from "./facts/box-facts.ts";
 import { Notices } from "./notices/notices.ts";
 import { Approvals } from "./network/approvals.ts";
@@ -203,6 +204,7 @@ export class Core {
   readonly logRates: SharedRate;
   readonly eventBytes = new EventBytes(() => this.ports.clock);
   readonly facts = new BoxFacts(this);
+  readonly conversations = new Conversations(this);
   readonly resources = new Resources(this);
 
   constructor(ports: CorePorts, reactionsOf: (core: Core) => LinkReactions) {
@@ -261,7 +263,7 @@ export class Core {
 
   /** An agent's reports about its work; bounded like everything else that a box can repeat. */
   noteFromAgent(box: Box, said: AgentEvent): void {
-    const event = this.event("agent.event", box, { ...said });
+    const event = this.event("agent.event", box, eventForLog(said));
     if (this.admits(event, { budget: this.#agentBudget }))
       this.background("noting an agent's event", this.commit({ events: [event] }));
   }

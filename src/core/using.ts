@@ -23,6 +23,7 @@ export type OutputParts =
   | "agents"
   | "background"
   | "clock"
+  | "conversations"
   | "live"
   | "logs"
   | "noteFromAgent"

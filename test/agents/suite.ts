@@ -73,6 +73,14 @@ export async function headless(
     expect([count("tool_called"), count("tool_answered")]).toEqual([2, 2]);
   }
 
+  await conversationOf({
+    daemon,
+    name,
+    task,
+    tokens: model.usageTotals.all.output - before.output,
+    isSilent,
+  });
+
   // Every token the model counted, and not one more.
   const { totals } = await daemon.client.getUsage({ box: name });
   const after = model.usageTotals.all;
@@ -93,6 +101,39 @@ export async function headless(
   expect([...(await filesWith(paths.workspace, testKey)), ...(await filesWith(paths.home, testKey))]).toEqual(
     [],
   );
+}
+
+/** The host's own record of it: the task as it was given, the tools with what they did, the end with its cost. */
+async function conversationOf({
+  daemon,
+  name,
+  task,
+  tokens,
+  isSilent,
+}: {
+  readonly daemon: AgentGround["daemon"];
+  readonly name: string;
+  readonly task: string;
+  readonly tokens: number;
+  readonly isSilent: boolean | undefined;
+}) {
+  const { entries, tells } = await waitFor("the conversation has its end", async () => {
+    const read = await daemon.client.getConversation(name, {});
+    return read.entries.some(({ kind }) => kind === "turn_ended") ? read : undefined;
+  });
+  expect(tells).toBe(isSilent ? "only_asked" : "all");
+  // It was asked once, also by agents that repeat their task.
+  expect(
+    entries.filter(
+      (entry) => entry.kind === "asked" || (entry.kind === "message" && entry.role === "person"),
+    ),
+  ).toEqual([expect.objectContaining({ kind: "asked", text: task, from: "owner" })]);
+  const end = entries.find((entry) => entry.kind === "turn_ended");
+  expect(end).toMatchObject({ verdict: "done" });
+  expect(end?.tokens).toBeGreaterThan(tokens);
+  if (isSilent) return;
+  const calls = entries.filter((entry) => entry.kind === "tool_called");
+  expect(JSON.stringify(calls)).toContain("hello");
 }
 
 async function interactive(
@@ -117,6 +158,13 @@ async function interactive(
     { from: "idle", to: "working" },
     { from: "working", to: "waiting" },
   ]);
+
+  // The message stands there once, with its sender, although the agent's hooks tell it as well.
+  const { entries } = await daemon.client.getConversation(name, {});
+  const asked = entries.filter(
+    (entry) => entry.kind === "asked" || (entry.kind === "message" && entry.role === "person"),
+  );
+  expect(asked).toMatchObject([{ kind: "asked", text: "Please write the file.", from: "owner" }]);
 
   play([{ text: "This takes a long time. ".repeat(80), chunkDelayMs: 400 }]);
   const sent = model.requests.length;

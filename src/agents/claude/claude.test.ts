@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type LaunchRequest, autonomyLevels } from "../../contract/agent.ts";
-import { maxEventText } from "../../contract/agent-events.ts";
+import { maxSaidText } from "../../contract/agent-events.ts";
 import { boxPaths } from "../../contract/box-paths.ts";
 import { claude } from "./claude.ts";
 
@@ -146,9 +146,9 @@ describe("output", () => {
   });
 
   it("cuts what is too long", () => {
-    const message = { content: [{ type: "text", text: "x".repeat(2 * maxEventText) }] };
+    const message = { content: [{ type: "text", text: "x".repeat(2 * maxSaidText) }] };
     const [event] = claude.readOutput!()(JSON.stringify({ type: "assistant", message }));
-    expect(event).toMatchObject({ kind: "message", text: "x".repeat(maxEventText) });
+    expect(event).toMatchObject({ kind: "message", text: "x".repeat(maxSaidText) });
   });
 });
 

@@ -4,6 +4,7 @@ import type { AgentEvent } from "../../contract/agent-events.ts";
 import { boundEvent } from "../events/bound-event.ts";
 import { fileOfClaudeAnswer } from "../events/changed-files.ts";
 import { type JsonObject, asCount, asList, asObject, asText, parseLine } from "../events/json-line.ts";
+import { toolDetails } from "../events/tool-details.ts";
 import { summariseToolInput } from "../events/tool-summary.ts";
 
 export const readClaudeOutput = (): LineReader => (line) => {
@@ -44,7 +45,8 @@ function saidEvents(part: JsonObject): AgentEvent[] {
   if (type === "text" && asText(text) !== "") return [{ kind: "message", role: "agent", text: asText(text) }];
   if (type === "thinking" && asText(thinking) !== "") return [{ kind: "thinking", text: asText(thinking) }];
   if (type !== "tool_use") return [];
-  return [{ kind: "tool_called", id: asText(id), tool: asText(name), summary: summariseToolInput(input) }];
+  const summary = summariseToolInput(input);
+  return [{ kind: "tool_called", id: asText(id), tool: asText(name), summary, ...toolDetails(input) }];
 }
 
 function answerEvents(part: JsonObject): AgentEvent[] {

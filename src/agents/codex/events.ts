@@ -4,6 +4,7 @@ import type { AgentEvent } from "../../contract/agent-events.ts";
 import { boundEvent } from "../events/bound-event.ts";
 import { fileChanged } from "../events/changed-files.ts";
 import { type JsonObject, asList, asObject, asText, parseLine } from "../events/json-line.ts";
+import { toolDetails } from "../events/tool-details.ts";
 import { summariseToolInput } from "../events/tool-summary.ts";
 
 export function readCodexOutput(): LineReader {
@@ -66,7 +67,15 @@ function toolEvents(isCompleted: boolean, item: JsonObject, open: Set<string>): 
   const id = asText(item["id"]);
   const called: AgentEvent[] = open.has(id)
     ? []
-    : [{ kind: "tool_called", id, tool: toolOf(item), summary: summaryOf(item) }];
+    : [
+        {
+          kind: "tool_called",
+          id,
+          tool: toolOf(item),
+          summary: summaryOf(item),
+          ...toolDetails(item["arguments"]),
+        },
+      ];
   open.add(id);
   if (!isCompleted) return called;
   open.delete(id);

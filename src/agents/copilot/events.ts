@@ -5,6 +5,7 @@ import { boundEvent } from "../events/bound-event.ts";
 import { fileChanged } from "../events/changed-files.ts";
 import { type JsonObject, asCount, asList, asObject, asText, parseLine } from "../events/json-line.ts";
 import { summariseInput } from "../events/openai-patch.ts";
+import { toolDetails } from "../events/tool-details.ts";
 
 export function readCopilotOutput(): LineReader {
   let lastSaid = "";
@@ -37,6 +38,7 @@ function lineEvents(fields: JsonObject, data: JsonObject): AgentEvent[] {
           id: asText(data["toolCallId"]),
           tool: asText(data["toolName"]),
           summary: summariseInput(data["arguments"]),
+          ...toolDetails(data["arguments"]),
         },
       ];
     case "tool.execution_complete":

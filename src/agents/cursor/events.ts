@@ -2,6 +2,7 @@ import type { LineReader } from "../../contract/agent.ts";
 import type { AgentEvent } from "../../contract/agent-events.ts";
 import { boundEvent } from "../events/bound-event.ts";
 import { type JsonObject, asList, asObject, asText, parseLine } from "../events/json-line.ts";
+import { toolDetails } from "../events/tool-details.ts";
 
 /** Reads `--output-format stream-json`, as Cursor documents it; what is not documented says nothing. */
 export const readCursorOutput = (): LineReader => (text) => {
@@ -68,7 +69,7 @@ const tellingArguments = ["command", "path", "pattern", "globPattern", "query", 
 function called(line: JsonObject): AgentEvent {
   const { tool, args } = toolOf(line);
   const summary = tellingArguments.map((name) => asText(args[name])).find((text) => text !== "") ?? "";
-  return { kind: "tool_called", id: asText(line["call_id"]), tool, summary };
+  return { kind: "tool_called", id: asText(line["call_id"]), tool, summary, ...toolDetails(args) };
 }
 
 const changes: Readonly<Record<string, "changed" | "deleted">> = {

@@ -1,4 +1,4 @@
-import { type AgentEvent, maxEventText } from "../../contract/agent-events.ts";
+import { type AgentEvent, maxSaidText } from "../../contract/agent-events.ts";
 
 const maxName = 128;
 const names: ReadonlySet<string> = new Set(["id", "tool", "conversation"]);
@@ -7,7 +7,7 @@ const names: ReadonlySet<string> = new Set(["id", "tool", "conversation"]);
 export function boundEvent<T extends AgentEvent>(event: T): T {
   const cut = Object.entries(event).map(([key, value]) => [
     key,
-    typeof value === "string" ? value.slice(0, names.has(key) ? maxName : maxEventText) : value,
+    typeof value === "string" ? value.slice(0, names.has(key) ? maxName : maxSaidText) : value,
   ]);
   return Object.fromEntries(cut) as T;
 }

@@ -9,6 +9,7 @@ import { fileOfClaudeAnswer } from "./changed-files.ts";
 import { type JsonObject, asObject, asText, parseLine } from "./json-line.ts";
 import { filesOfPatch, patchOf, summariseInput } from "./openai-patch.ts";
 import { toolCalls } from "./tool-calls.ts";
+import { toolDetails } from "./tool-details.ts";
 
 type Calls = ReturnType<typeof toolCalls>;
 
@@ -30,7 +31,8 @@ function hookEvents(fields: JsonObject, calls: Calls): AgentEvent[] {
       return [{ kind: "message", role: "person", text: asText(fields["prompt"]) }];
     case "PreToolUse": {
       const id = asText(fields["tool_use_id"]) || calls.open(tool);
-      return [{ kind: "tool_called", id, tool, summary: summariseInput(fields["tool_input"]) }];
+      const summary = summariseInput(fields["tool_input"]);
+      return [{ kind: "tool_called", id, tool, summary, ...toolDetails(fields["tool_input"]) }];
     }
     case "PostToolUse":
     case "PostToolUseFailure":

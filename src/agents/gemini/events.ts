@@ -1,9 +1,10 @@
 /** Gemini CLI's stream-json output and the lines of its hooks, as events. Unknown lines say nothing. */
 import type { LineReader } from "../../contract/agent.ts";
-import { type AgentEvent, maxEventText } from "../../contract/agent-events.ts";
+import { type AgentEvent, maxSaidText } from "../../contract/agent-events.ts";
 import { boundEvent } from "../events/bound-event.ts";
 import { type JsonObject, asCount, asObject, asText, parseLine } from "../events/json-line.ts";
 import { toolCalls } from "../events/tool-calls.ts";
+import { toolDetails } from "../events/tool-details.ts";
 import { summariseToolInput } from "../events/tool-summary.ts";
 import { saysFileIsNew, writtenFile } from "../events/written-file.ts";
 
@@ -22,7 +23,7 @@ export function readGeminiOutput(): LineReader {
     const fields = parseLine(line);
     if (fields === undefined) return [];
     if (fields["type"] === "message" && fields["role"] === "assistant") {
-      if (said.length < maxEventText) said += asText(fields["content"]);
+      if (said.length < maxSaidText) said += asText(fields["content"]);
       return fields["delta"] === true ? [] : finishMessage().map(boundEvent);
     }
     return [...finishMessage(), ...outputEvents(fields, lastSaid), ...fileEvents(fields, files)].map(
@@ -44,6 +45,7 @@ function outputEvents(fields: JsonObject, lastSaid: string): AgentEvent[] {
           id: asText(fields["tool_id"]),
           tool: asText(fields["tool_name"]),
           summary: summariseToolInput(fields["parameters"]),
+          ...toolDetails(fields["parameters"]),
         },
       ];
     case "tool_result": {
@@ -128,6 +130,7 @@ function hookEvents(fields: JsonObject, calls: ReturnType<typeof toolCalls>): Ag
           id: calls.open(tool),
           tool,
           summary: summariseToolInput(fields["tool_input"]),
+          ...toolDetails(fields["tool_input"]),
         },
       ];
     case "AfterTool": {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { LaunchRequest, LineReader } from "../../contract/agent.ts";
-import { AgentEvent, maxEventText } from "../../contract/agent-events.ts";
+import { AgentEvent, maxSaidText } from "../../contract/agent-events.ts";
 import { boxPaths } from "../../contract/box-paths.ts";
 import { gemini } from "./gemini.ts";
 
@@ -123,8 +123,8 @@ describe("output", () => {
       content: "x".repeat(3_000),
       delta: true,
     });
-    for (let count = 0; count < 4; count++) expect(read(piece)).toEqual([]);
-    expect(read('{"type":"result","status":"success"}')[0]).toMatchObject({ text: "x".repeat(maxEventText) });
+    for (let count = 0; count < 32; count++) expect(read(piece)).toEqual([]);
+    expect(read('{"type":"result","status":"success"}')[0]).toMatchObject({ text: "x".repeat(maxSaidText) });
   });
 });
 

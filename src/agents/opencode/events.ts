@@ -6,6 +6,7 @@ import { boundEvent } from "../events/bound-event.ts";
 import type { FileChanged } from "../events/changed-files.ts";
 import { type JsonObject, asCount, asList, asObject, asText, parseLine } from "../events/json-line.ts";
 import { filesOfPatch } from "../events/openai-patch.ts";
+import { toolDetails } from "../events/tool-details.ts";
 import { summariseToolInput } from "../events/tool-summary.ts";
 import { writtenFile } from "../events/written-file.ts";
 
@@ -76,6 +77,7 @@ function toolEvents(part: JsonObject, isCallKnown = false): AgentEvent[] {
     id,
     tool,
     summary: files.map(({ path }) => path).join(", ") || summariseToolInput(state["input"]),
+    ...toolDetails(state["input"]),
   };
   if (state["status"] === "running") return isCallKnown ? [] : [call];
   const isError = state["status"] === "error";

@@ -3,6 +3,7 @@ import type { LineReader } from "../../contract/agent.ts";
 import type { AgentEvent } from "../../contract/agent-events.ts";
 import { boundEvent } from "../events/bound-event.ts";
 import { type JsonObject, asCount, asList, asObject, asText, parseLine } from "../events/json-line.ts";
+import { toolDetails } from "../events/tool-details.ts";
 import { summariseToolInput } from "../events/tool-summary.ts";
 import { saysFileIsNew, writtenFile } from "../events/written-file.ts";
 
@@ -56,6 +57,7 @@ function partEvents(fields: JsonObject, calls: OpenCalls): AgentEvent[] {
           id: asText(fields["id"]),
           tool: asText(fields["name"]),
           summary: summariseToolInput(fields["input"]),
+          ...toolDetails(fields["input"]),
         },
       ];
     default:
@@ -126,7 +128,7 @@ function hookEvents(fields: JsonObject): AgentEvent[] {
       return text === "" ? [] : [{ kind: "message", role: "person", text }];
     }
     case "PreToolUse":
-      return [{ kind: "tool_called", id, tool, summary }];
+      return [{ kind: "tool_called", id, tool, summary, ...toolDetails(fields["tool_input"]) }];
     case "PostToolUse": {
       const answer = asText(asObject(fields["tool_response"])["llmContent"]);
       return [

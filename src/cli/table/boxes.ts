@@ -124,12 +124,22 @@ const lookCommands: readonly CommandSpec[] = [
     usage: "inspect BOX",
   },
   {
-    ...boxCommand("logs", "Show what a session or service has printed.", () => import("../commands/logs.ts")),
+    ...boxCommand(
+      "logs",
+      "Show the conversation with the agent, or what a session or service has printed.",
+      () => import("../commands/logs.ts"),
+    ),
     usage: "logs BOX [flags]",
-    examples: ["agentbox logs shop --tail 50 -f", "agentbox logs shop --source service:web"],
+    examples: [
+      "agentbox logs shop -f",
+      "agentbox logs shop --json",
+      "agentbox logs shop --raw --tail 50",
+      "agentbox logs shop --source service:web",
+    ],
     flags: {
       follow: follow("Go on as more is printed."),
-      tail: { type: "text", value: "N", summary: "Only the last lines." },
+      tail: { type: "text", value: "N", summary: "Only the last lines, or entries of the conversation." },
+      raw: { type: "switch", summary: "What the agent printed, byte for byte." },
       source: { type: "text", value: "NAME", summary: "main, another session, or service:NAME." },
     },
     takes: [1, 1],

@@ -7,9 +7,14 @@ import type { StartRun } from "../../contract/api/schemas.ts";
 import type { Using } from "../using.ts";
 
 /** The first turn of a box's agent. */
-export function firstRun(core: Using<"clock">, entry: AgentEntry, request: StartRun): AgentRun {
+export function firstRun(
+  core: Using<"clock">,
+  entry: AgentEntry,
+  request: StartRun,
+  from: string | undefined,
+): AgentRun {
   return {
-    ...turnOf(core, entry, request),
+    ...turnOf(core, entry, request, from),
     turns: 1,
     // Known from the start where the agent takes ours, so that no crash can make us lose it.
     ...(entry.takesConversationId ? { conversation: randomUUID() } : {}),
@@ -22,9 +27,10 @@ export function nextRun(
   entry: AgentEntry,
   before: AgentRun,
   request: StartRun,
+  from: string | undefined,
 ): AgentRun {
   return {
-    ...turnOf(core, entry, request),
+    ...turnOf(core, entry, request, from),
     turns: before.turns + 1,
     ...omitUndefined({ conversation: before.conversation }),
   };
@@ -34,12 +40,13 @@ function turnOf(
   core: Using<"clock">,
   entry: AgentEntry,
   { mode, task, timeoutMs }: StartRun,
+  from: string | undefined,
 ): Omit<AgentRun, "turns"> {
   requireMode(entry, mode, task);
   const nowMs = core.ports.clock.nowMs();
   return {
     mode,
-    ...omitUndefined({ task }),
+    ...omitUndefined({ task, from }),
     starts: 0,
     ...(timeoutMs === undefined ? {} : { timeoutMs, deadlineMs: nowMs + timeoutMs }),
     state: mode === "headless" ? "working" : "idle",

@@ -2,7 +2,7 @@
 import { LineSplitter } from "../../base/line-splitter.ts";
 import { printableLines } from "../../base/printable.ts";
 import type { LineReader } from "../../contract/agent.ts";
-import { AgentEvent, maxEventText } from "../../contract/agent-events.ts";
+import { AgentEvent, maxSaidText } from "../../contract/agent-events.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Using } from "../using.ts";
 import { getAgent } from "./get-agent.ts";
@@ -12,7 +12,9 @@ const maxLine = 4 * 2 ** 20;
 
 /** Takes the bytes of one source in order; undefined when the agent says nothing there that we can read. */
 export function readerFor(
-  core: Using<"agentProblems" | "agentWatch" | "agents" | "noteFromAgent" | "turnCheckpoints">,
+  core: Using<
+    "agentProblems" | "agentWatch" | "agents" | "conversations" | "noteFromAgent" | "turnCheckpoints"
+  >,
   box: Box,
   source: string,
 ): ((chunk: Uint8Array) => void) | undefined {
@@ -48,7 +50,7 @@ function safely(read: LineReader, line: string): readonly AgentEvent[] {
 const conversationId = /^[A-Za-z0-9_](?:[A-Za-z0-9_:@=+-]|\.(?!\.))*$/;
 
 function take(
-  core: Using<"agentWatch" | "noteFromAgent" | "turnCheckpoints">,
+  core: Using<"agentWatch" | "conversations" | "noteFromAgent" | "turnCheckpoints">,
   box: Box,
   said: AgentEvent,
 ): void {
@@ -57,16 +59,21 @@ function take(
   const event = parsed.data;
   if (event.kind === "session_started" && !conversationId.test(event.conversation)) return;
   core.agentWatch.said(box.name, event);
+  // First, so that a reader that is woken by the event finds the entry.
+  core.conversations.said(box, event);
   core.noteFromAgent(box, event);
   // At a terminal the box goes on after each turn; without one the end of the run is the moment.
-  if (event.kind === "turn_done" && box.run?.mode === "interactive") core.turnCheckpoints.ended(box);
+  if (event.kind === "turn_done" && box.run?.mode === "interactive") {
+    core.conversations.turnEnded(box);
+    core.turnCheckpoints.ended(box);
+  }
 }
 
 function cleaned(event: AgentEvent): unknown {
   return Object.fromEntries(
     Object.entries(event).map(([key, value]) => [
       key,
-      typeof value === "string" ? printableLines(value.slice(0, maxEventText)).slice(0, maxEventText) : value,
+      typeof value === "string" ? printableLines(value.slice(0, maxSaidText)).slice(0, maxSaidText) : value,
     ]),
   );
 }

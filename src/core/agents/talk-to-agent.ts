@@ -16,6 +16,7 @@ export function resumeRun(
   core: Using<StartParts | "getBox">,
   name: string,
   request: ResumeRun,
+  from?: string,
 ): Promise<Box> {
   return core.locked(name, async () => {
     const box = await core.getBox(name);
@@ -24,7 +25,7 @@ export function resumeRun(
     requirePhase(box, "stopped", "failed");
     const entry = getAgent(core, box.spec.agent.name);
     const mode = request.mode ?? (request.task === undefined ? run.mode : "headless");
-    const next = nextRun(core, entry, run, { ...request, mode });
+    const next = nextRun(core, entry, run, { ...request, mode }, from);
     const running = await boot(core, box, { run: next, restarts: 0, ...terminalOf(box, request) });
     await core.note("agent.resumed", running, { turn: next.turns, conversation: next.conversation });
     return running;
@@ -40,11 +41,12 @@ export async function sendMessage(
   core: Using<StartParts | "getBox">,
   name: string,
   text: string,
+  from?: string,
 ): Promise<Box> {
   const box = await core.getBox(name);
   if (!box.run) throw noAgent(name);
   if (box.state.phase === "stopped" || box.state.phase === "failed") {
-    return resumeRun(core, name, { mode: "headless", task: text, cols: 120, rows: 40 });
+    return resumeRun(core, name, { mode: "headless", task: text, cols: 120, rows: 40 }, from);
   }
   if (box.run.mode === "headless") {
     throw new AgentBoxError(
@@ -59,6 +61,8 @@ export async function sendMessage(
   const { submit } = getAgent(core, box.spec.agent.name).keys;
   // SECURITY: a text is only ever a text for the program that reads the terminal: escape sequences could make keys of it.
   const typed = text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+  // Before it is typed: the agent's hooks repeat it.
+  core.conversations.asked(box, typed, from);
   await link.inputSession("main", pasted(typed));
   // Terminal programs take what comes at once for a paste, in which enter is no key.
   await new Promise<void>((resolve) => core.ports.clock.after(submitDelayMs, resolve));

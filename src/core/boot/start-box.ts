@@ -346,7 +346,7 @@ async function becomeRunning(
 
 /** Starts what the box was made for, unless a daemon before this one did. */
 async function startMain(
-  core: Using<"agentProblems" | "agents" | "live" | "store">,
+  core: Using<"agentProblems" | "agents" | "conversations" | "live" | "store">,
   box: Box,
   link: BoxLink,
   sessions: readonly SessionStatus[],
@@ -359,6 +359,8 @@ async function startMain(
   }
   if (isThere && box.main) return { ...box, run: { ...box.run, starts: Math.max(1, box.run.starts) } };
   const { main, more } = await planRun(core, box, core.live.get(box.name)?.program ?? "");
+  if (box.run.task !== undefined && box.run.starts === 0)
+    core.conversations.asked(box, box.run.task, box.run.from);
   await link.startSession("main", main, more);
   return { ...box, main, run: { ...box.run, starts: box.run.starts + 1 } };
 }

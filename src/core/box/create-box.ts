@@ -3,7 +3,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { CreateBox, CreatedBox, StartRun } from "../../contract/api/schemas.ts";
 import type { Box, BoxSpec, Isolation } from "../../contract/box.ts";
-import { type Maker, ownerMaker, withBoxOwner } from "../team/members.ts";
+import { type Maker, makerName, ownerMaker, withBoxOwner } from "../team/members.ts";
 import { allocateOwner } from "./allocate-owner.ts";
 import { proposeName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
@@ -31,7 +31,9 @@ export async function createBox(
   takePrices(core, layers);
   core.ports.modelKeys.remember(spec.model, request.variables ?? {});
   const run =
-    command.kind === "agent" ? firstRun(core, getAgent(core, spec.agent.name), request.run!) : undefined;
+    command.kind === "agent"
+      ? firstRun(core, getAgent(core, spec.agent.name), request.run!, makerName(core, maker))
+      : undefined;
   const main = command.kind === "session" ? command.main : run && awaited(spec, request.run!);
   const {
     box,

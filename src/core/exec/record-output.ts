@@ -30,6 +30,7 @@ async function follow(
     | "agentWatch"
     | "agents"
     | "clock"
+    | "conversations"
     | "logs"
     | "noteFromAgent"
     | "report"

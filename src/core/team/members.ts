@@ -88,6 +88,10 @@ export const boxPerson = (
 ): string | undefined => boxOwners.find((one) => one.box === name && one.incarnation === incarnation)?.person;
 
 /** Whose box it is, for people to read; nothing where it is the owner's. */
+/** For people: who asked for something. */
+export const makerName = (core: Using<"access">, { person }: Maker): string =>
+  person === undefined ? "owner" : (core.access.findPerson(person)?.name ?? "somebody");
+
 export function ownerName(core: Using<"access">, box: Box): { readonly person?: string } {
   const id = boxPerson(core.access.records.state, box);
   return id === undefined ? {} : { person: core.access.findPerson(id)?.name ?? "somebody" };

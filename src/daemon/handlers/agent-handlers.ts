@@ -5,6 +5,7 @@ import type { agentRoutes } from "../../contract/api/routes/agents.ts";
 import type { InstallAgent } from "../../contract/api/schemas.ts";
 import { interruptAgent, resumeRun, sendMessage } from "../../core/agents/talk-to-agent.ts";
 import { raiseBudget } from "../../core/budget/raise-budget.ts";
+import { nameOf } from "../../core/access/caller.ts";
 import { listVisible } from "../../core/access/visible-records.ts";
 import { visibleUsage } from "../../core/access/visible-usage.ts";
 import { getAgent } from "../../core/agents/get-agent.ts";
@@ -17,10 +18,13 @@ import type { Handlers } from "./handlers.ts";
 import { streamSteps } from "../streams/step-stream.ts";
 
 export const agentHandlers: Pick<Handlers, keyof typeof agentRoutes> = {
-  startRun: async ({ deps, params, body }) => ({ box: await resumeRun(deps.core, params["box"]!, body) }),
-  sendMessage: async ({ deps, params, body }) => ({
-    box: await sendMessage(deps.core, params["box"]!, body.text),
+  startRun: async ({ deps, params, body, access }) => ({
+    box: await resumeRun(deps.core, params["box"]!, body, nameOf(access.principal)),
   }),
+  sendMessage: async ({ deps, params, body, access }) => ({
+    box: await sendMessage(deps.core, params["box"]!, body.text, nameOf(access.principal)),
+  }),
+  getConversation: ({ deps, params, query }) => deps.core.conversations.read(params["box"]!, query),
   async interruptAgent({ deps, params }) {
     await interruptAgent(deps.core, params["box"]!);
     return {};

@@ -22,6 +22,17 @@ export const agentRoutes = {
     reach: "work",
     harms: ["use"],
   },
+  getConversation: {
+    method: "GET",
+    path: "/v1/boxes/{box}/conversation",
+    summary:
+      "What the agent was asked, said and did, with the cost of each turn. Follow the events of the box, and ask again `after` the last entry.",
+    query: "ConversationQuery",
+    response: "Conversation",
+    scope: "read",
+    reach: "look",
+    harms: ["see"],
+  },
   interruptAgent: {
     method: "POST",
     path: "/v1/boxes/{box}/interrupt",

@@ -1,6 +1,7 @@
 /** Every schema that the table of routes names. */
 export { Me } from "../../access/principal.ts";
 export { PortableContainer } from "../../container.ts";
+export { Conversation } from "../../conversation.ts";
 export { BuildStep } from "../../image.ts";
 export { AllowEgress, ApprovalAnswer } from "../../network/egress.ts";
 export { Review } from "../../review/review.ts";
