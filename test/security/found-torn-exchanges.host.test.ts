@@ -41,6 +41,10 @@ async function openWorld() {
     open: () => fixture.open({ via: "tcp", host: name, port: server.port }),
     /** The connection on which the server has read `text`, and all that it has read there. */
     reads: (text: string) => waitFor("its words", () => [...seen].find(([, read]) => read.includes(text))),
+    /** How many connections have brought `text`. */
+    count: (text: string) => [...seen.values()].filter((read) => read.includes(text)).length,
+    readsAgain: (text: string) =>
+      waitFor("it again", () => [...seen].filter(([, read]) => read.includes(text))[1]?.[0]),
     async [Symbol.asyncDispose]() {
       await fixture[Symbol.asyncDispose]();
       for (const peer of seen.keys()) peer.destroy();
@@ -105,6 +109,31 @@ describe("a request behind one that is still being answered", () => {
     expect(answers).toHaveLength(3);
     expect(answers[2]).not.toContain("HTTP/1.1");
     expect(answers[2]).toMatch(/\r\n\r\nok$/);
+  });
+});
+
+describe("a request on a connection that was kept", () => {
+  it("is sent again where the server had closed it, and not where the answer cannot be read", async () => {
+    for (const [act, times] of [
+      [(peer: Socket) => peer.destroy(), 2],
+      [(peer: Socket) => peer.write(ok.replaceAll("\r\n", "\n")), 1],
+    ] as const) {
+      await using world = await openWorld();
+      const first = await world.open();
+      first.write(head("GET", "/first", "Connection: close"));
+      const [peer] = await world.reads("GET /first");
+      peer.write(ok);
+      await readAll(first);
+      const second = await world.open();
+      second.write(head("GET", "/second", "Connection: close"));
+      const [used] = await world.reads("GET /second");
+      expect(used).toBe(peer);
+      act(peer);
+      if (times === 2) (await world.readsAgain("GET /second")).write(ok);
+      expect(await readAll(second)).toContain(times === 2 ? "200 OK" : "HTTP/1.1 502");
+      await world.fixture.waitForRecord(({ path }) => path === "/second");
+      expect(world.count("GET /second")).toBe(times);
+    }
   });
 });
 

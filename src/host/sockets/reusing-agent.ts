@@ -1,7 +1,15 @@
 /** Node's HTTP agent for one server, with the rule of socket-use.ts in the place of Node's own for what is kept. */
-import { Agent, type AgentOptions, type ClientRequestArgs } from "node:http";
+import { Agent, type AgentOptions, type ClientRequest, type ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
+import { systemCode } from "../../base/errors.ts";
 import { WatchedSocket } from "./socket-use.ts";
+
+/**
+ * Whether a request failed because the server had closed the connection that was kept. SECURITY: not after an answer that
+ * cannot be read, because then the server has done what was asked.
+ */
+export const wasStale = ({ reusedSocket }: ClientRequest, error: unknown): boolean =>
+  reusedSocket && ["ECONNRESET", "EPIPE"].includes(systemCode(error) ?? "");
 
 export abstract class ReusingAgent extends Agent {
   readonly #watched = new WeakMap<Duplex, WatchedSocket>();

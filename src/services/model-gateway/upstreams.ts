@@ -6,6 +6,7 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import type { SecureContext } from "node:tls";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import type { ModelProvider } from "../../contract/model/api.ts";
+import { wasStale } from "../../host/sockets/reusing-agent.ts";
 import type { ModelLimits } from "./limits.ts";
 import { ConnectFailure, OriginAgent } from "./origin-agent.ts";
 
@@ -104,7 +105,7 @@ export class Upstreams {
         over();
         if (error instanceof AgentBoxError) reject(error);
         // A server that takes longer has read the request, and may have done what it asks.
-        else if (request.reusedSocket && performance.now() - sentMs < this.#options.limits.staleMs)
+        else if (wasStale(request, error) && performance.now() - sentMs < this.#options.limits.staleMs)
           reject(new StaleConnection("model.unavailable", brokeOff(error)));
         else reject(unavailable(messageOf(error)));
       });

@@ -219,7 +219,9 @@ export class Differential implements AsyncDisposable {
       this.differences.sightings += 1;
       sent.seen += 1;
       // A request without a body may be sent once more when a kept connection was closed at that moment.
-      const mayRepeat = exchange.framing === "none" && method !== "POST";
+      const isBodiless =
+        exchange.framing === "none" || (sent.way.endsWith("http2") && exchange.body.length === 0);
+      const mayRepeat = isBodiless && method !== "POST";
       if (sent.seen > sent.allowed * (mayRepeat ? 2 : 1))
         this.#find(`${server} has read ${method} ${target} ${sent.seen} times`);
       if (sighting.host.split(":")[0] !== host)

@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import type { Duplex, Readable, Transform } from "node:stream";
 import { isAgentBoxError, messageOf } from "../../../base/errors.ts";
 import type { AddressException } from "../../../contract/network/policy.ts";
+import { wasStale } from "../../../host/sockets/reusing-agent.ts";
 import type { AnswerGuard } from "../../../ports/injection.ts";
 import type { Sendable } from "../box/box-secrets.ts";
 import type { Caller } from "../arrivals/caller.ts";
@@ -161,7 +162,7 @@ export class Delivery {
     upstream.on("error", (error) => {
       // The server closed an idle connection just as we used it; nothing was answered, so it may be sent again.
       const mayRepeat = head.framing === "none" && idempotent.has(head.method);
-      const isStale = upstream.reusedSocket && mayRepeat && !isRetry && this.status === undefined;
+      const isStale = wasStale(upstream, error) && mayRepeat && !isRetry && this.status === undefined;
       if (isStale && !this.#isCancelled && !isGone(this.#dispatch.response)) this.#send(true);
       else this.#serverFailed(error);
     });
