@@ -36,13 +36,24 @@ const done: string[] = [];
 async function act(request: IncomingMessage): Promise<string> {
   let body = "";
   for await (const chunk of request.setEncoding("latin1")) body += chunk as string;
-  const type = request.headers["content-type"] ?? "";
-  const field = type.includes("json")
-    ? (JSON.parse(body) as Record<string, string>)["_method"]
+  // Without a type, Rack reads a form.
+  const type = request.headers["content-type"] ?? form;
+  // ASP.NET looks for this name, in forms too.
+  const names = ["_method", "X-HTTP-Method-Override"];
+  const fields = type.includes("json")
+    ? (JSON.parse(body) as Record<string, string>)
     : type.includes("multipart")
-      ? /name="_method"\r\n\r\n(\w+)/.exec(body)?.[1]
-      : new URLSearchParams(body).get("_method");
-  return field ?? request.method ?? "";
+      ? Object.fromEntries(
+          [...body.matchAll(/name="?([^"\r]+)"?\r\n\r\n(\w+)/g)].map((found) => [
+            // As Rack takes them out of quotes.
+            found[1]!.replaceAll("\\", ""),
+            found[2]!,
+          ]),
+        )
+      : type.includes("urlencoded")
+        ? Object.fromEntries(new URLSearchParams(body))
+        : {};
+  return names.map((name) => fields[name]).find((value) => value !== undefined) ?? request.method ?? "";
 }
 
 beforeAll(async () => {
@@ -74,7 +85,8 @@ async function post(type: string, pieces: readonly string[]): Promise<string> {
   const socket = await fixture.open({ via: "tcp", host, port: server.port });
   const length = pieces.join("").length;
   const lines = ["POST /x HTTP/1.1", `Host: ${host}:${server.port}`, "Connection: close"];
-  socket.write(`${[...lines, `Content-Type: ${type}`, `Content-Length: ${length}`].join("\r\n")}\r\n\r\n`);
+  const types = type === "" ? [] : type.split("\n").map((one) => `Content-Type: ${one}`);
+  socket.write(`${[...lines, ...types, `Content-Length: ${length}`].join("\r\n")}\r\n\r\n`);
   for (const piece of pieces) socket.write(piece, "latin1");
   return await readAll(socket);
 }
@@ -97,6 +109,17 @@ const hidden: readonly (readonly [string, string, string])[] = [
   ["parts without quotes", multipart, `${part("name=_method", "DELETE")}--b--\r\n`],
   ["JSON", "application/json; charset=utf-8", '{"a": 1, "_method" : "DELETE"}'],
   ["escaped JSON", "application/vnd.api+json", '{"a":1,"\\u005fmethod":"DELETE"}'],
+  ["a body without a type, which Rack takes for a form", "", "a=1&_method=DELETE"],
+  [
+    "parts of another kind, which Rack reads as well",
+    "multipart/mixed; boundary=b",
+    `${part('name="_method"', "DELETE")}--b--\r\n`,
+  ],
+  ["a quoted name with backslashes", multipart, `${part('name="\\_m\\ethod"', "DELETE")}--b--\r\n`],
+  ["a name of ASP.NET", form, "a=1&X-HTTP-Method-Override=DELETE"],
+  ["a name of ASP.NET in parts", multipart, `${part('name="X-HTTP-Method-Override"', "DELETE")}--b--\r\n`],
+  ["JSON that Laravel finds in a parameter", "text/plain; as=/json", '{"_method":"DELETE"}'],
+  ["the first of two types", `${multipart}\n${form}`, `${part('name="_method"', "DELETE")}--b--\r\n`],
 ];
 
 describe("a method in the body of a POST", () => {

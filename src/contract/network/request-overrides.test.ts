@@ -62,6 +62,11 @@ describe("what a server may obey in the place of the path", () => {
     "Base-Url",
     "X-Url",
     "URI",
+    "Forwarded",
+    "X-Forwarded-Server",
+    "X-Host",
+    "X-HTTP-Host-Override",
+    "X-HTTP-DestinationURL",
   ])("is the header %s", (name) =>
     expect(overridesOf([name, "/admin"], "/")).toEqual({
       method: undefined,

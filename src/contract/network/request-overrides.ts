@@ -18,6 +18,9 @@ const pathHeaders = [
   /(?:^|-)(?:path|prefix|ur[il])-overrides?$/,
   /^(?:path-info|path-translated|script-name|request-uri|query-string|redirect-url|destination)$/,
   /^x-(?:[a-z0-9]+-)?(?:copy|rename)-(?:source|from)$/,
+  // Another host has other paths: Rack and others take it from the standard header as from X-Forwarded-Host.
+  /^(?:x-)?forwarded(?:-server)?$/,
+  /^(?:x-)?(?:http-)?host(?:-override)?$|-host-override$|^x-http-destination-?url$/,
 ];
 const methodParameters = new Set([
   "httpmethod",
@@ -56,11 +59,9 @@ export const isOverrideHeader = (name: string): boolean =>
 /** How a field of the body with the last word on the method is called. */
 export const formOverride = "field _method";
 
-/** Whether a field of a form or of JSON has the last word on the method. */
-export const isFormMethod = (name: string): boolean => methodParameter.test(name);
-
-const isMethodParameter = (name: string): boolean =>
-  isFormMethod(name) || methodParameters.has(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
+/** Whether a parameter of the query, or a field of a form or of JSON, has the last word on the method. */
+export const isMethodParameter = (name: string): boolean =>
+  methodParameter.test(name) || methodParameters.has(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
 
 /** Some servers also take `;` for the beginning of another parameter. */
 function namesInQuery(target: string): string[] {
