@@ -15,12 +15,18 @@ export function parseAuthority(text: string, defaultPort: number): NamedTarget |
   return { host: hostText(host), port };
 }
 
-/** A Host header without a port means the port of its connection; with one it must be that port. */
-export function namesTarget(authority: string, target: NamedTarget): boolean {
+/**
+ * The Host header for the server, where it names the target; otherwise undefined. Without a port it means that of its
+ * connection. SECURITY: not as it was written, because "\u00aapi.example.org" and "api.example.org." are the judged name only
+ * when they are folded, and may be another site to the server.
+ */
+export function authorityFor(written: string, target: NamedTarget): string | undefined {
   // Nearly every request says exactly this, and needs no parsing.
-  if (authority === target.host) return true;
-  const named = parseAuthority(authority, target.port);
-  return named?.host === target.host && named.port === target.port;
+  if (written === target.host) return written;
+  const named = parseAuthority(written, target.port);
+  if (named?.host !== target.host || named.port !== target.port) return undefined;
+  const host = named.host.includes(":") ? `[${named.host}]` : named.host;
+  return /:\d+$/.test(written) && !written.endsWith("]") ? `${host}:${named.port}` : host;
 }
 
 export function isSameName(text: string, host: string): boolean {

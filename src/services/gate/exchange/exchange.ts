@@ -7,7 +7,7 @@ import { type Http2Stream, constants } from "node:http2";
 import type { DenyReason, EgressRequest } from "../../../contract/network/policy.ts";
 import { formOverride, overridesOf } from "../../../contract/network/request-overrides.ts";
 import type { InternalHost } from "../../../ports/gate.ts";
-import { namesTarget, parseAbsoluteTarget, parseAuthority } from "../arrivals/authority.ts";
+import { authorityFor, parseAbsoluteTarget, parseAuthority } from "../arrivals/authority.ts";
 import { type Decision, type Settled, withoutQuery } from "../box/box-egress.ts";
 import type { Refusal, Sendable } from "../box/box-secrets.ts";
 import type { Caller } from "../arrivals/caller.ts";
@@ -215,7 +215,10 @@ export class Exchange {
         return "malformed";
       this.#target = { ...target, path: head.target };
     }
-    return namesTarget(head.authority, this.#target) ? undefined : "name_mismatch";
+    const authority = authorityFor(head.authority, this.#target);
+    if (authority === undefined) return "name_mismatch";
+    this.#head = { ...head, authority };
+    return undefined;
   }
 
   #judgedRequest(): EgressRequest {
