@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { parseForward } from "./port-forward.ts";
+import type { Box } from "../../contract/box.ts";
+import { pageWarning, parseForward } from "./port-forward.ts";
 
 it.each([
   ["3000", { port: 3000, local: 3000 }],
@@ -15,3 +16,10 @@ it.each(["", "0", "web", "65536", "3000:", "3000:x", "3000:80:90", "0:80", "-1",
     expect(() => parseForward(text, "shop")).toThrow(expect.objectContaining({ code: "input.invalid" }));
   },
 );
+
+it("warns of pages where the box has secrets", () => {
+  const warningFor = (secrets: readonly object[]) =>
+    pageWarning({ name: "shop", spec: { secrets } as unknown as Box["spec"] });
+  expect(warningFor([])).toBeUndefined();
+  expect(warningFor([{}])).toContain("agentbox preview shop");
+});

@@ -25,6 +25,8 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
       else screen.print(`127.0.0.1:${local} is port ${port} of ${name}`);
     }
     if (!screen.isJson) screen.note(screen.errorStyle.dim("End with ctrl-c."));
+    const warning = pageWarning(box);
+    if (warning !== undefined) screen.note(screen.errorStyle.yellow(warning));
     await Promise.race([ended, boxEnded(client, box, lastId)]);
     return 0;
   } finally {
@@ -39,6 +41,12 @@ export function parseForward(text: string, box: string): Forward {
   if (here === undefined) return { port, local: port };
   return { port, local: here === "0" ? 0 : parsePort(here, box) };
 }
+
+/** SECURITY: a page over a forwarded port has the browser's whole network, and no yes of the owner to a list is asked for. */
+export const pageWarning = ({ name, spec }: Pick<Box, "name" | "spec">): string | undefined =>
+  spec.secrets.length === 0
+    ? undefined
+    : `${name} has secrets. Open no page of it here: it could send out what the box knows. For pages: agentbox preview ${name}`;
 
 const interrupted = (): Promise<void> =>
   new Promise((resolve) => {

@@ -51,6 +51,9 @@ describe("a denial of paths", () => {
     ["/admin/**", "/app/index.php;v/Admin"],
     ["/app/admin/**", "/app/index.php/admin/x"],
     ["/admin/**", "/cgi-bin/app.cgi/admin"],
+    ["/admin/**", "/app.wsgi/admin/x"],
+    ["/admin/**", "/main.do/admin"],
+    ["/admin/**", "/api.svc/admin"],
     ["/v1/models:run", "/v1/MODELS:run"],
     // Without one plain reading.
     ["/admin/**", "//x"],

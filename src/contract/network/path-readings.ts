@@ -23,7 +23,8 @@ const extensions = /(?<=.)\..*$/s;
 /** An extension that is no part of a version's number. */
 const namedExtension = /(?<=.)\.(?=[a-z0-9]*[a-z])[a-z0-9]{1,8}$/;
 /** Scripts of a server that take the rest of the path for the path that is meant. */
-const script = /.\.(?:php\d?|phtml|f?cgi|pl|py|rb|as[hmp]x|asp|cfm|jsp)$/;
+const script =
+  /.\.(?:php\d?|phtml|f?cgi|pl|py|rb|lua|wsgi|as[hmp]x|asp|axd|svc|cf[cm]|cfml|jsp[ax]?|do|action|dll|exe)$/;
 /** SECURITY: ASP.NET takes a segment like "(S(abc))" for a session and reads the path without it. */
 const sessionSegment = /^\([a-z]\(/;
 /** The short name that Windows gives to a long one. */
