@@ -148,6 +148,7 @@ describe("a method in the body of a POST", () => {
     ["a value that looks like it", form, "a=_method"],
     ["a longer name", form, "a=1&the_method=DELETE"],
     ["a longer name in pieces", form, "_methods=DELETE"],
+    ["a method that JSON tells of", "application/json", '{"httpMethod":"DELETE"}'],
     ["text in JSON", "application/json", '{"a":"say \\"_method\\": 1"}'],
     ["another kind of body", "text/plain", "_method=DELETE"],
     ["a file's text", multipart, `${part('name="a"; filename="b"', "_method=DELETE")}--b--\r\n`],

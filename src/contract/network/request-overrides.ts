@@ -59,8 +59,11 @@ export const isOverrideHeader = (name: string): boolean =>
 /** How a field of the body with the last word on the method is called. */
 export const formOverride = "field _method";
 
-/** Whether a parameter of the query, or a field of a form or of JSON, has the last word on the method. */
-export const isMethodParameter = (name: string): boolean =>
+/** Whether a field of a form or of JSON has the last word on the method. Google's httpMethod has it in the query alone. */
+export const isFormMethod = (name: string): boolean =>
+  isMethodParameter(name) && !/^\W*http_?method\W*$/i.test(name);
+
+const isMethodParameter = (name: string): boolean =>
   methodParameter.test(name) || methodParameters.has(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ""));
 
 /** Some servers also take `;` for the beginning of another parameter. */

@@ -3,7 +3,7 @@
  * JSON. The bytes pass unchanged, or not at all from there on.
  */
 import { Transform, type TransformCallback } from "node:stream";
-import { isMethodParameter } from "../../../contract/network/request-overrides.ts";
+import { isFormMethod } from "../../../contract/network/request-overrides.ts";
 import type { RequestHead } from "./request-head.ts";
 
 /** The overlap that is kept from the end of one piece to the next. */
@@ -95,7 +95,7 @@ class FormMethodScan extends Transform {
 function hasMethod(one: { readonly form: Form; tail: string }, text: string): boolean {
   const all = one.tail + text;
   one.tail = one.form.tail(all);
-  for (const name of one.form.names(all)) if (isMethodParameter(name)) return true;
+  for (const name of one.form.names(all)) if (isFormMethod(name)) return true;
   return false;
 }
 
