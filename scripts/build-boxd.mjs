@@ -1,6 +1,6 @@
 // Builds boxd: one small file that boots fast, one with the terminal emulator that is loaded when needed, and the
 // native half of node-pty. The directory needs nothing beside it: a box has no node_modules.
-import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -56,6 +56,9 @@ export async function buildBoxd(outDir) {
     outfile: join(directory, "demo.js"),
   });
   copyFileSync(nativePty(), join(directory, "pty.node"));
+  cpSync(join(source, "shims"), join(directory, "shims"), { recursive: true });
+  // `gem` has no variables for these: it takes the system's directories unless a file says otherwise.
+  writeFileSync(join(directory, "gemrc"), "gem: --user-install --bindir /home/agent/.local/bin\n");
   // The nearest package.json decides how Node reads a .js file, and ours above says "module".
   writeFileSync(join(directory, "package.json"), '{"type":"commonjs"}\n');
   return Object.fromEntries(

@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { boxPaths } from "../contract/box-paths.ts";
 import type { Artifact, BoxdConfig } from "../contract/link/messages.ts";
 import { boxEnv } from "./box-config.ts";
+import { homeBins } from "./home-programs.ts";
 
 /** Paths that the host promises to be in this box and that are missing. Looks only: no program is run to find out. */
 export function findMissing(config: BoxdConfig): string[] {
@@ -17,9 +18,11 @@ function isThere({ path, kind, searchPath }: Artifact, config: BoxdConfig): bool
   return directories.some((directory) => isOwnDirectory(directory) || isOfKind(join(directory, path), kind));
 }
 
-/** A relative directory in a PATH is one of the workspace. */
+/** A relative directory in a PATH is one of the workspace. Those of every PATH were not named for this program. */
 const isOwnDirectory = (directory: string): boolean =>
-  !isAbsolute(directory) ||
+  !isAbsolute(directory) || (!homeBins.includes(directory) && isBelowOwn(directory));
+
+const isBelowOwn = (directory: string): boolean =>
   [boxPaths.workspace, boxPaths.home].some((own) => directory === own || directory.startsWith(`${own}/`));
 
 function isOfKind(path: string, kind: Artifact["kind"]): boolean {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { boxPaths } from "../contract/box-paths.ts";
 import type { BoxdConfig } from "../contract/link/messages.ts";
+import { homeBins, installerEnv, shimDirs, systemBins, systemEnv } from "./home-programs.ts";
 
 /** The host wrote this file and boxd trusts it; a file that is not there or no config is a reason not to start. */
 export function readBoxConfig(path: string): BoxdConfig {
@@ -15,7 +16,13 @@ export function readBoxConfig(path: string): BoxdConfig {
   return config;
 }
 
-const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The PATH without the directories at its end, which a PATH of the manifest's has as well. */
+function searchPath({ toolchainPath = [] }: BoxdConfig): string {
+  const directories = [...homeBins, ...shimDirs(), ...toolchainPath, ...systemBins(), systemPath];
+  return [...new Set(directories)].join(":");
+}
 
 /** The variables that every process in the box starts with; the manifest's and the caller's variables win over them. */
 export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): Record<string, string> {
@@ -24,7 +31,7 @@ export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): R
     USER: "agent",
     LOGNAME: "agent",
     SHELL: "/bin/bash",
-    PATH: searchPath,
+    PATH: searchPath(config),
     LANG: "C.UTF-8",
     TERM: "xterm-256color",
     HOSTNAME: config.hostname,
@@ -32,6 +39,8 @@ export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): R
     PS1: `agent@${config.hostname}:$PWD$ `,
     AGENTBOX: "1",
     AGENTBOX_BOX: config.box,
+    ...installerEnv,
+    ...systemEnv(),
   };
   const env = Object.assign(base, config.env, ...more) as Record<string, string>;
   // At the end, so that our Node never hides one the box has itself.

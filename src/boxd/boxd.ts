@@ -12,6 +12,7 @@ import type {
 import { boxPaths } from "../contract/box-paths.ts";
 import { findMissing } from "./artifacts.ts";
 import { boxEnv } from "./box-config.ts";
+import { linkCorepack } from "./home-programs.ts";
 import { linkProtocol } from "../contract/link/protocol.ts";
 import { Activity } from "./activity.ts";
 import { Connection } from "./connection.ts";
@@ -129,6 +130,8 @@ export class Boxd {
    */
   async start(): Promise<void> {
     if (!this.#isWhole) return this.#control.dial();
+    const { PATH, HOME } = boxEnv(this.#config);
+    await linkCorepack(PATH, HOME);
     if (this.#config.network) await this.#openNetwork(this.#config.network);
     if (this.#config.sshAgent) await this.#openSshAgent(this.#config.sshAgent);
     this.#control.dial();

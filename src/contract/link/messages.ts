@@ -27,8 +27,10 @@ export interface BoxdConfig {
   hostname: string;
   workspace: string;
   env: Record<string, string>;
-  /** Directories at the end of every user's PATH. */
+  /** Directories at the end of every PATH. */
   path?: string[] | undefined;
+  /** Directories of toolchains, before those of the system. */
+  toolchainPath?: string[] | undefined;
   services: ServiceSpec[];
   /** boxd looks for these before anything starts; with one of them missing nothing does. */
   artifacts?: readonly Artifact[] | undefined;

@@ -233,6 +233,7 @@ async function openLink(
       hostname: box.name,
       workspace: boxPaths.workspace,
       env: {
+        AGENTBOX_SYSTEM: systemKind(box.spec),
         ...ports.gate.boxEnv,
         ...ports.injection.placeholders(gateBox(box), box.spec.secrets),
         ...(sshAgent && { SSH_AUTH_SOCK: sshAgent.socket }),
@@ -268,6 +269,10 @@ async function openLink(
   });
   return link;
 }
+
+/** For `apt-get` and `sudo` in the box, which say what to do instead. */
+const systemKind = ({ image, packages }: Box["spec"]): "host" | "packages" | "image" =>
+  image === undefined ? "host" : packages === undefined ? "image" : "packages";
 
 /** The settings that boxd needs so that ssh works in a box with keys to use, as on a machine that has them. */
 async function sshAgentOf({ ports }: Using<"sshKeys">, { spec }: Box): Promise<BoxdConfig["sshAgent"]> {
