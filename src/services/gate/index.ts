@@ -2,6 +2,7 @@
  * The gate on the host. It decides with the function it is given, so the policy is one pure function elsewhere, and
  * it reads nothing from a box but the bytes of its connections.
  */
+import type { SecureContext } from "node:tls";
 import type { Clock } from "../../base/clock.ts";
 import { forbiddenRange } from "../../contract/network/address-ranges.ts";
 import type { Logger } from "../../host/logger.ts";
@@ -40,8 +41,8 @@ export interface GateOptions {
   readonly hostAddresses?: (() => readonly string[]) | undefined;
   /** Which range forbids an address. Only tests, whose servers are on loopback, give another than the default. */
   readonly isForbidden?: ((address: string) => string | undefined) | undefined;
-  /** Authorities of servers beside those the host trusts, as PEM. */
-  readonly extraAuthorities?: readonly string[] | undefined;
+  /** The authorities that servers must be signed by. Default: those that the host trusts. */
+  readonly serverTrust?: SecureContext | undefined;
   /** Hosts that the gate serves itself, by canonical name. They are judged like others, and never resolved or dialed. */
   readonly internalHosts?: ReadonlyMap<string, InternalHost> | undefined;
   /** Puts secrets into requests; absent: no box has any. */
@@ -76,7 +77,7 @@ export async function openGate(options: GateOptions): Promise<Gate> {
     sshKeys: options.sshKeys,
     dial,
     leaves: new LeafContexts(authority, clock, limits.leafCertificates),
-    serverTrust: await readServerTrust(options.extraAuthorities ?? []),
+    serverTrust: options.serverTrust ?? (await readServerTrust([])),
     trustFiles,
     boxEnv,
   });
