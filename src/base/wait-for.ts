@@ -9,12 +9,14 @@ export async function waitFor<T>(
   ask: () => T | undefined | false | Promise<T | undefined | false>,
   timeoutMs = 15_000,
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const begun = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline)
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > timeoutMs)
       throw new AgentBoxError("request.timed_out", `Waited ${timeoutMs} ms in vain: ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    // A tenth of the time so far: asking is work, for the program that is waited for as well.
+    await new Promise((resolve) => setTimeout(resolve, Math.min(50, Math.max(5, waitedMs / 10))));
   }
 }

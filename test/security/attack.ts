@@ -36,28 +36,46 @@ const usersHere = testRuntime === undefined ? users : [{ who: "the engine's user
 export function onEachDaemon(
   title: string,
   cases: (ground: Ground) => void,
-  { prepare, ...options }: GroundOptions = {},
+  options: GroundOptions = {},
 ): void {
-  describe.each(usersHere)(`${title}, with a daemon of $who`, ({ user }) => {
-    let daemon: TestDaemon | undefined;
-    let missing: string | undefined;
-    beforeAll(async () => {
-      missing = user && !isRoot ? "only root can run the daemon as somebody else" : await whyNoBoxes(user);
-      if (missing !== undefined) return;
-      daemon = await startDaemon({ ...options, ...omitUndefined({ user }) });
-      await prepare?.(daemon);
-    });
-    beforeEach((ctx) => {
-      if (missing !== undefined) ctx.skip(missing);
-    });
-    afterAll(() => daemon?.[Symbol.asyncDispose]());
-    cases({
-      get daemon() {
-        if (daemon === undefined) throw new Error("There is no daemon.");
-        return daemon;
-      },
-      isRootDaemon: isRoot && user === undefined,
-    });
+  describe.each(usersHere)(`${title}, with a daemon of $who`, ({ user }) => onDaemonOf(user, cases, options));
+}
+
+/**
+ * Runs the cases against one daemon: for decisions that do not depend on its user, such as those about the content of work. That
+ * daemons of both users read, judge and land work is shown by the suites of threats 22, 23, 24 and 27.
+ */
+export function onOneDaemon(
+  title: string,
+  cases: (ground: Ground) => void,
+  options: GroundOptions = {},
+): void {
+  describe(title, () => onDaemonOf(testRuntime?.user, cases, options));
+}
+
+function onDaemonOf(
+  user: TestDaemonOptions["user"],
+  cases: (ground: Ground) => void,
+  { prepare, ...options }: GroundOptions,
+): void {
+  let daemon: TestDaemon | undefined;
+  let missing: string | undefined;
+  beforeAll(async () => {
+    missing = user && !isRoot ? "only root can run the daemon as another user" : await whyNoBoxes(user);
+    if (missing !== undefined) return;
+    daemon = await startDaemon({ ...options, ...omitUndefined({ user }) });
+    await prepare?.(daemon);
+  });
+  beforeEach((ctx) => {
+    if (missing !== undefined) ctx.skip(missing);
+  });
+  afterAll(() => daemon?.[Symbol.asyncDispose]());
+  cases({
+    get daemon() {
+      if (daemon === undefined) throw new Error("There is no daemon.");
+      return daemon;
+    },
+    isRootDaemon: isRoot && user === undefined,
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * A link in the place of a directory that tools read: one change of a path that no rule knows, and all behind it takes
+ * A link in place of a directory that tools read: one change of a path that no rule knows, and all behind it takes
  * effect. Links are judged as what they become, in whichever way they lead there.
  */
 import { existsSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Danger } from "../../src/contract/review/danger.ts";
 import { codeOf, makeProject, merge, reviewOf, runIn, stateOf, working } from "../support/review.ts";
-import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
+import { type Ground, eventsOf, onOneDaemon } from "./attack.ts";
 
 const files = {
   "README.md": "# Shop\n",
@@ -166,4 +166,4 @@ async function addLinks(dir: string): Promise<void> {
   await symlink("../config/hooks.txt", join(dir, "git-hooks/pre-commit"));
 }
 
-onEachDaemon("links in the place of directories", cases);
+onOneDaemon("links instead of directories", cases);

@@ -14,7 +14,7 @@ import {
   stateOf,
   working,
 } from "../support/review.ts";
-import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
+import { type Ground, eventsOf, onOneDaemon } from "./attack.ts";
 
 const key = ["ghp", "q7Zt2LmX9vKcR4bN8sWd1hGf6yJp3aQe5uTi"].join("_");
 const asOther = "git -c user.name='Lena Other' -c user.email=lena@other.test";
@@ -172,4 +172,4 @@ const cases = (ground: Ground): void => {
   }, 60_000);
 };
 
-onEachDaemon("history and places that nobody judged", cases);
+onOneDaemon("history and destinations that were not judged", cases);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { codeOf, makeProject, reviewOf, runIn, stateOf, worked, working } from "../support/review.ts";
 import { ask, signIn } from "../support/web-client.ts";
-import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
+import { type Ground, eventsOf, onOneDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {
   const cli = (...args: string[]) => ground.daemon.cli(args);
@@ -120,4 +120,4 @@ const cases = (ground: Ground): void => {
   }, 120_000);
 };
 
-onEachDaemon("work that nobody was shown", cases);
+onOneDaemon("work that was not shown", cases);

@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { isAgentBoxError } from "../../src/base/errors.ts";
 import { waitFor } from "../../src/base/wait-for.ts";
 import { makeProject, merge, reviewOf, runIn, stateOf, working } from "../support/review.ts";
-import { type Ground, onEachDaemon } from "./attack.ts";
+import { type Ground, onOneDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {
   const mergeSeen = (box: string, digest: string, accept: ("ci" | "shell_rc")[] = []) =>
@@ -139,4 +139,4 @@ const cases = (ground: Ground): void => {
   });
 };
 
-onEachDaemon("work that changes after its review", cases);
+onOneDaemon("work that changes after its review", cases);

@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { isAgentBoxError } from "../../src/base/errors.ts";
 import type { DangerKind } from "../../src/contract/review/danger.ts";
 import { makeProject, reviewOf, stateOf, working } from "../support/review.ts";
-import { type Ground, eventsOf, onEachDaemon } from "./attack.ts";
+import { type Ground, eventsOf, onOneDaemon } from "./attack.ts";
 
 const cases = (ground: Ground): void => {
   /** Lands what was shown, and says which code refused it. */
@@ -134,4 +134,4 @@ const cases = (ground: Ground): void => {
   });
 };
 
-onEachDaemon("dangerous names", cases);
+onOneDaemon("dangerous names", cases);

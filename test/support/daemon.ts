@@ -171,7 +171,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
       if (child.exitCode !== null) throw new Error(`The daemon ended with ${child.exitCode}:\n${log}`);
       return existsSync(socket) && (await client.getInfo().catch(() => undefined)) !== undefined;
     };
-    // On a new home it makes its authority first, for Java too; on a busy machine that takes a while.
+    // On a new home it makes its directories and authority first; on a busy machine that takes a while.
     await waitFor(`the daemon on ${home} answers`, isAnswering, 45_000);
   };
   const signal = async (name: NodeJS.Signals) => {
