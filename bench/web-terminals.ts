@@ -15,13 +15,13 @@ const limitMs = 15_000;
 /** Twice the time of one is met, or no more than a person can feel. */
 const mayTakeMs = 10;
 
-interface Way {
+interface SignedIn {
   readonly origin: string;
   readonly headers: Record<string, string>;
   readonly key: string;
 }
 
-async function signIn({ client }: TestDaemon): Promise<Way> {
+async function signIn({ client }: TestDaemon): Promise<SignedIn> {
   const url = new URL((await client.openLink()).url);
   const code = new URLSearchParams(url.hash.slice(1)).get("link");
   const answer = await fetch(`${url.origin}/auth/claim`, {
@@ -47,7 +47,7 @@ class OpenTerminal {
     socket.on("message", (_data, isBinary) => isBinary && this.#heard());
   }
 
-  static async open({ origin, headers, key }: Way, session: string): Promise<OpenTerminal> {
+  static async open({ origin, headers, key }: SignedIn, session: string): Promise<OpenTerminal> {
     const address = `${origin.replace("http", "ws")}/v1/boxes/many/sessions/${session}/attach`;
     const socket = new WebSocket(address, ["agentbox", `key.${key}`], { headers });
     await new Promise<void>((resolve, reject) => {

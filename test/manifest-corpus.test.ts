@@ -34,7 +34,7 @@ function survives(text: string) {
 /** A plain manifest of nearly the greatest length; only its variables are too many. */
 const largest = `version = 1\n[env]\n${Array.from({ length: 15_000 }, (_, i) => `V${i}="x"\n`).join("")}`;
 
-const manyPlaces = (i: number): string => {
+const manyDestinations = (i: number): string => {
   const hosts = Array.from({ length: 32 }, (_, n) => `"h${n}.example.org"`).join();
   const paths = Array.from({ length: 64 }, (_, n) => `"/${i}/${n}"`).join();
   return `[secrets.s${i}]\nhow = "bearer"\nhosts = [${hosts}]\npaths = [${paths}]\n`;
@@ -65,7 +65,7 @@ describe("hostile manifests", () => {
     ],
     [
       "64 secrets of many places",
-      `version = 1\n${Array.from({ length: 64 }, (_, i) => manyPlaces(i)).join("")}[nothing]`,
+      `version = 1\n${Array.from({ length: 64 }, (_, i) => manyDestinations(i)).join("")}[nothing]`,
     ],
     ["a long word to compare", `version = 1\n${"x".repeat(200_000)} = 1`],
     ["one long line of quotes", `version = 1\na = ${'"'.repeat(200_000)}`],

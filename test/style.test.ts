@@ -72,16 +72,16 @@ describe("style of the repository", () => {
   );
   const anyRegistry = /https?:\/\/[^\s"'/]*(registry|artifactory|nexus|verdaccio)[^\s"']*/;
   // The paths of this checkout and its owner; a path of one segment could as well be an example.
-  const places = [repository, homedir()].filter((place) => place.split("/").length > 2);
+  const roots = [repository, homedir()].filter((root) => root.split("/").length > 2);
 
   const isTainted = (text: string) =>
-    places.some((place) => text.includes(place)) ||
+    roots.some((root) => text.includes(root)) ||
     [...registries, anyRegistry].some((pattern) => pattern.test(text));
 
   it("holds no path of a machine and no address of a package registry", () => {
     // In pieces, because this file is looked at too.
     expect(isTainted(["https:", "", ["registry", "npmjs", "org"].join("."), "zod"].join("/"))).toBe(true);
-    expect(isTainted(`see ${repository}/x`)).toBe(places.includes(repository));
+    expect(isTainted(`see ${repository}/x`)).toBe(roots.includes(repository));
     expect(isTainted("an OCI registry is named in the manifest")).toBe(false);
     const tainted = listRepositoryFiles().filter((path) => {
       const full = join(repository, path);

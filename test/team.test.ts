@@ -150,9 +150,9 @@ describe("a box of a member", () => {
   it("is of the directory that was judged, and not of what was put in its place since", async () => {
     config = config.replace("[web.sign_in]", '[web]\nprojects = ["/srv/shop"]\n[web.sign_in]');
     // A box with the project mounted replaces a directory of it with a link.
-    let place = "/srv/shop/part";
+    let leadsTo = "/srv/shop/part";
     Object.assign(core.ports.host, {
-      realPath: async (path: string) => (path === "/srv/shop/part" ? place : path),
+      realPath: async (path: string) => (path === "/srv/shop/part" ? leadsTo : path),
     });
     Object.assign(core.ports.workspaces, { defaultMode: async () => "copy" });
     const make = (name: string, isRequest: boolean) => {
@@ -166,7 +166,7 @@ describe("a box of a member", () => {
     };
     Object.assign(core.ports.workspaces, { prepare: async () => ({ leftBehind: 0 }) });
     expect((await make("listed", true)).box.projectDir).toBe("/srv/shop/part");
-    place = "/home/ada/.ssh";
+    leadsTo = "/home/ada/.ssh";
     await expect(make("swapped", true)).rejects.toMatchObject({ code: "workspace.source_invalid" });
     expect((await make("by-owner", false)).box.projectDir).toBe("/home/ada/.ssh");
   });

@@ -185,20 +185,20 @@ export async function onGateGround<T>(
 ): Promise<readonly (T | Skipped)[]> {
   const missing = await whyNoGround();
   if (missing !== undefined) return [{ name, skipped: missing }];
-  const place = new GateNode();
+  const node = new GateNode();
   try {
-    await place.open();
-    const at = (file: string) => join(place.directory, file);
+    await node.open();
+    const at = (file: string) => join(node.directory, file);
     await makeCertificates(at);
     const server = [join(sources, "load-server.mjs"), serverAddress, at("web.key"), at("web.pem")];
-    await place.startServer([process.execPath, ...server]);
+    await node.startServer([process.execPath, ...server]);
     const env = { NODE_EXTRA_CA_CERTS: at("ca.pem") };
-    await using daemon = await startDaemon({ wrap: place.enter, env });
+    await using daemon = await startDaemon({ wrap: node.enter, env });
     const load = join(sources, "load.mjs");
     const box = await prepareBox(daemon, load, at("ca.pem"));
     return await body({
       daemon,
-      directory: place.directory,
+      directory: node.directory,
       authority: at("ca.pem"),
       authorityInBox,
       async inBox(spec) {
@@ -207,12 +207,12 @@ export async function onGateGround<T>(
         return readResult(await mustRun(argv, { env: cliEnv, cwd: daemon.scratch, timeoutMs: loadLimitMs }));
       },
       async outside(spec) {
-        const argv = place.enter([process.execPath, load, JSON.stringify(spec)]);
+        const argv = node.enter([process.execPath, load, JSON.stringify(spec)]);
         return readResult(await mustRun(argv, { timeoutMs: loadLimitMs }));
       },
-      startPeer: (argv, port) => place.startPeer(argv, port),
+      startPeer: (argv, port) => node.startPeer(argv, port),
     });
   } finally {
-    await place.close();
+    await node.close();
   }
 }

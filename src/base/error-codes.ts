@@ -48,7 +48,7 @@ export const errorCodes = {
   "trust.required": code(
     403,
     exitCodes.refused,
-    "The manifest asks for something outside the workspace that nobody has agreed to.",
+    "The manifest asks for something outside the workspace, and no person has agreed to it.",
   ),
   "trust.digest_mismatch": code(
     403,
@@ -175,11 +175,11 @@ export const errorCodes = {
   "secret.not_stored": code(409, exitCodes.conflict, "The value of this secret is kept elsewhere."),
   "secret.unavailable": code(503, exitCodes.unavailable, "The value of a secret could not be had.", true),
   "secret.misplaced": code(403, exitCodes.refused, "A placeholder was sent where no secret may go."),
-  "secret.not_granted": code(403, exitCodes.refused, "Nobody has agreed that the box uses this secret."),
+  "secret.not_granted": code(403, exitCodes.refused, "No person has agreed that the box uses this secret."),
   "grant.not_found": code(404, exitCodes.notFound, "There is no such grant."),
   "connection.failed": code(502, exitCodes.unavailable, "The sign-in did not succeed."),
   "connection.not_found": code(404, exitCodes.notFound, "There is no such sign-in under way."),
-  "sign_in.off": code(404, exitCodes.unavailable, "Nobody has set up a sign-in for a team here."),
+  "sign_in.off": code(404, exitCodes.unavailable, "No sign-in for a team is set up here."),
   "sign_in.refused": code(
     403,
     exitCodes.refused,
@@ -207,8 +207,8 @@ export const errorCodes = {
   "review.unavailable": code(409, exitCodes.conflict, "The box has no workspace that could be reviewed."),
   "checkpoint.not_found": code(404, exitCodes.notFound, "There is no such checkpoint."),
   "comment.not_found": code(404, exitCodes.notFound, "There is no such comment."),
-  "merge.danger": code(403, exitCodes.refused, "The work has dangers that nobody has accepted."),
-  "merge.unseen": code(403, exitCodes.refused, "Nobody was shown the state that is to land."),
+  "merge.danger": code(403, exitCodes.refused, "The work has dangers that have not been accepted."),
+  "merge.unseen": code(403, exitCodes.refused, "The state that is to land was not shown to a person."),
   "merge.checks": code(403, exitCodes.refused, "A check has not passed."),
   "merge.conflict": code(
     409,
@@ -258,7 +258,7 @@ export const errorCodes = {
   "daemon.unreachable": code(503, exitCodes.unavailable, "The daemon does not answer.", true),
   "daemon.already_running": code(409, exitCodes.conflict, "Another daemon serves this AGENTBOX_HOME."),
   "daemon.start_failed": code(500, exitCodes.failed, "The daemon did not start."),
-  "home.unsafe": code(500, exitCodes.refused, "AGENTBOX_HOME is owned by somebody else or open to others."),
+  "home.unsafe": code(500, exitCodes.refused, "AGENTBOX_HOME is owned by another user or open to others."),
   "home.path_too_long": code(
     500,
     exitCodes.invalid,

@@ -13,8 +13,8 @@ export async function planProblems(
   const wrong = findings
     .filter(({ severity }) => severity === "error")
     .map(({ file, line, column, code, message, hint }) => {
-      const place = file === undefined ? "" : `${file}:${line}:${column}: `;
-      return new AgentBoxError("manifest.invalid", `${place}${code} ${message}`, { hint });
+      const position = file === undefined ? "" : `${file}:${line}:${column}: `;
+      return new AgentBoxError("manifest.invalid", `${position}${code} ${message}`, { hint });
     });
   return [...wrong, ...problems.map((problem) => AgentBoxError.fromBody(problem))];
 }

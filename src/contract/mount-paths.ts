@@ -33,7 +33,7 @@ export function normalizePath(path: string): string {
 export const isWithin = (path: string, dir: string): boolean =>
   path === dir || path.startsWith(dir === "/" ? "/" : `${dir}/`);
 
-/** Absolute, and reads as the place it is. */
+/** Absolute, without steps up or repeated slashes. */
 export const isPlainAbsolute = (path: string): boolean =>
   path.startsWith("/") && !path.split("/").some((part) => part === "." || part === "..");
 

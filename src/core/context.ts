@@ -262,8 +262,8 @@ export class Core {
   }
 
   /** An agent's reports about its work; bounded like everything else that a box can repeat. */
-  noteFromAgent(box: Box, said: AgentEvent): void {
-    const event = this.event("agent.event", box, eventForLog(said));
+  noteFromAgent(box: Box, agentEvent: AgentEvent): void {
+    const event = this.event("agent.event", box, eventForLog(agentEvent));
     if (this.admits(event, { budget: this.#agentBudget }))
       this.background("noting an agent's event", this.commit({ events: [event] }));
   }

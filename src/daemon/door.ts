@@ -60,7 +60,7 @@ function refuseBrowsers(request: IncomingMessage): void {
 }
 
 /**
- * SECURITY: a path and nothing else. A whole address in the place of it (`GET http://other/…`, `GET //other/…`) names
+ * SECURITY: a path and nothing else. A whole address in place of it (`GET http://other/…`, `GET //other/…`) names
  * a second host, and two names in one request is how a check is talked past.
  */
 function targetOf(request: IncomingMessage): URL {
@@ -123,7 +123,7 @@ function identify(access: Access, request: IncomingMessage, kind: EntryKind): Ca
   const cookies = cookieValues(headers.cookie, sessionCookie);
   const key = kind === "upgrade" ? keyOfProtocols(request) : headers[sessionKeyHeader]?.toString();
   // SECURITY: both halves. A cookie goes to every port of the host, so another server on it may have seen it.
-  if (cookies.length === 0 || key === undefined) throw unauthenticated("Nobody is signed in here.");
+  if (cookies.length === 0 || key === undefined) throw unauthenticated("No one is signed in here.");
   if (kind === "request") checkContentType(request);
   return access.identifySession({ cookies, key });
 }

@@ -34,11 +34,11 @@ export async function attemptReadHome(homes: readonly string[]): Promise<DemoAtt
     .filter((name) => name !== "agent")
     .map((name) => `/home/${name}`);
   const answers: string[] = [];
-  for (const place of new Set([...homes, "/root", ...others])) {
-    const answer = await refusal(() => readdir(place));
+  for (const directory of new Set([...homes, "/root", ...others])) {
+    const answer = await refusal(() => readdir(directory));
     if (answer === undefined)
-      return { name: "Read your home directory", isRefused: false, evidence: `${place} can be read` };
-    answers.push(`${place}: ${answer}`);
+      return { name: "Read your home directory", isRefused: false, evidence: `${directory} can be read` };
+    answers.push(`${directory}: ${answer}`);
   }
   return { name: "Read your home directory", isRefused: true, evidence: answers.join(", ") };
 }
@@ -96,15 +96,15 @@ export async function attemptProcesses(): Promise<DemoAttempt> {
 
 export async function attemptWriteOutside(): Promise<DemoAttempt> {
   const answers: string[] = [];
-  for (const place of ["/usr", "/etc", "/opt/agentbox", "/run/agentbox", ""]) {
-    const answer = await refusal(() => writeFile(`${place}/agentbox-demo`, "was here"));
+  for (const directory of ["/usr", "/etc", "/opt/agentbox", "/run/agentbox", ""]) {
+    const answer = await refusal(() => writeFile(`${directory}/agentbox-demo`, "was here"));
     if (answer === undefined)
       return {
         name: "Write outside the workspace",
         isRefused: false,
-        evidence: `${place || "/"} can be written`,
+        evidence: `${directory || "/"} can be written`,
       };
-    answers.push(`${place || "/"}: ${answer}`);
+    answers.push(`${directory || "/"}: ${answer}`);
   }
   return {
     name: "Write outside the workspace",

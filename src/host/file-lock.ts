@@ -16,13 +16,13 @@ export function lockFile(file: FileHandle, waitSeconds = 0): Promise<boolean> {
     const child = spawn("flock", ["--exclusive", ...patience, "3"], {
       stdio: ["ignore", "ignore", "pipe", file.fd],
     });
-    let said = "";
-    child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    let stderr = "";
+    child.stderr!.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve(true);
-      else if (code === 1 && said === "") resolve(false);
-      else reject(new Error(said.trim() || `flock ended with ${code}`));
+      else if (code === 1 && stderr === "") resolve(false);
+      else reject(new Error(stderr.trim() || `flock ended with ${code}`));
     });
   });
 }

@@ -40,10 +40,10 @@ export function spawnGit(args: readonly string[], options: GitOptions, inputFile
     child.kill("SIGKILL");
   }, timeoutMs);
   const ended = new Promise<GitEnd>((resolve) => {
-    const said: Buffer[] = [];
+    const stderrParts: Buffer[] = [];
     let left = maxStderrBytes;
     child.stderr!.on("data", (chunk: Buffer) => {
-      if (left > 0) said.push(chunk.subarray(0, left));
+      if (left > 0) stderrParts.push(chunk.subarray(0, left));
       left -= chunk.length;
     });
     child.on("error", (error) => {
@@ -53,7 +53,7 @@ export function spawnGit(args: readonly string[], options: GitOptions, inputFile
     // "exit" would lose what is still in the pipe, "close" waits for a reader of stdout, which may have gone.
     child.on("exit", () => clearTimeout(timer));
     child.on("close", (code, signal) =>
-      resolve({ code, signal, stderr: Buffer.concat(said).toString(), timedOut }),
+      resolve({ code, signal, stderr: Buffer.concat(stderrParts).toString(), timedOut }),
     );
   });
   child.stdin?.on("error", () => undefined);

@@ -1,6 +1,6 @@
 /**
  * Finds the repository a host directory belongs to, without running git and without believing what the directory
- * says about other places.
+ * says about other repositories.
  */
 import { lstat, readFile, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";

@@ -120,8 +120,8 @@ export async function gitOk(args: readonly string[], options: GitOptions): Promi
 
 export function gitFailed(step: string, { stderr, timedOut }: RunResult): AgentBoxError {
   // SECURITY: the text may quote names from the repository.
-  const said = printable(stderr.trim().split("\n").at(-1) ?? "").slice(0, 300);
-  const why = timedOut ? "it took too long" : said || "it gave no reason";
+  const reason = printable(stderr.trim().split("\n").at(-1) ?? "").slice(0, 300);
+  const why = timedOut ? "it took too long" : reason || "it gave no reason";
   return new AgentBoxError("workspace.failed", `The repository could not be cloned (git ${step}): ${why}.`, {
     hint: "Check it with git fsck, or use the workspace mode copy.",
   });

@@ -151,6 +151,6 @@ function ancestors(path: string): string[] {
 
 const unsafe = (path: string, problem: string): AgentBoxError =>
   new AgentBoxError("home.unsafe", `AGENTBOX_HOME cannot be used: ${path} ${problem}.`, {
-    hint: "Choose a directory of your own that nobody else can write.",
+    hint: "Choose a directory of your own that no other user can write.",
     facts: { path },
   });

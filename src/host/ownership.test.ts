@@ -138,19 +138,19 @@ describe("reading", () => {
     await writeFile(join(mine, "file"), "mine");
     await writeFile(join(theirs, "file"), "theirs");
     await chmod(join(theirs, "file"), 0o666);
-    const place = join(root, "place");
-    await symlink(mine, place);
+    const swapped = join(root, "place");
+    await symlink(mine, swapped);
     const ending = new AbortController();
     const swapping = (async () => {
       for (let round = 0; !ending.signal.aborted; round += 1) {
-        await symlink(round % 2 === 0 ? theirs : mine, `${place}.next`);
-        await rename(`${place}.next`, place);
+        await symlink(round % 2 === 0 ? theirs : mine, `${swapped}.next`);
+        await rename(`${swapped}.next`, swapped);
       }
     })();
     const seen = new Set<string | undefined>();
     for (let round = 0; round < 1_000; round += 1)
       seen.add(
-        await own.read(join(place, "file"), { maxBytes }).catch((error: { code: string }) => error.code),
+        await own.read(join(swapped, "file"), { maxBytes }).catch((error: { code: string }) => error.code),
       );
     ending.abort();
     await swapping;

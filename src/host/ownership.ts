@@ -24,7 +24,7 @@ export interface OrderTrust {
 
 export interface ReadOrder {
   readonly maxBytes: number;
-  /** A link in the place of the file is followed; the link must be the reader's own, too. Otherwise it is no file. */
+  /** A link in place of the file is followed; the link must be the reader's own, too. Otherwise it is no file. */
   readonly followsLinks?: boolean;
 }
 
@@ -67,15 +67,15 @@ export class OrderFiles {
       const inside = `/proc/self/fd/${directory.fd}/${basename(path)}`;
       const links = followsLinks ? 0 : constants.O_NOFOLLOW;
       // SECURITY: not opened before it is known to be a file: opening is an act for a device, such as a watchdog.
-      await using place = await open(inside, pathOnly | links);
-      const found = await place.stat();
+      await using located = await open(inside, pathOnly | links);
+      const found = await located.stat();
       if (!found.isFile()) return followsLinks ? refuseKind(path) : undefined;
       const problem =
         (await this.#problemOf(found, "file")) ??
         (await this.#problemOf(await directory.stat(), "directory")) ??
         (followsLinks ? await this.#linkProblem(inside) : undefined);
       if (problem !== undefined) await this.#requireTrust(path, dirname(path), problem);
-      await using file = await open(`/proc/self/fd/${place.fd}`, constants.O_RDONLY);
+      await using file = await open(`/proc/self/fd/${located.fd}`, constants.O_RDONLY);
       return await readBounded(file, path, maxBytes);
     } catch (error) {
       if (isAgentBoxError(error)) throw error;
@@ -143,8 +143,8 @@ export class OrderFiles {
     throw new AgentBoxError("file.foreign", `${path} is not taken as an order: it ${problem}.`, {
       hint:
         trust === undefined
-          ? "Make it your own, and writable for nobody else."
-          : `Use a directory of your own. If whoever can write there may give orders to your boxes, add this to ${trust.file}: [trust] directories = [${JSON.stringify(directory)}]`,
+          ? "Make it your own, and writable only for you."
+          : `Use a directory of your own. If all users who can write there may give orders to your boxes, add this to ${trust.file}: [trust] directories = [${JSON.stringify(directory)}]`,
       facts: { path, problem },
     });
   }

@@ -107,8 +107,12 @@ export async function runOk(
   }
   if (result.code === 0) return result;
   const how = result.timedOut ? "ran too long" : `ended with ${result.code ?? result.signal}`;
-  const said = result.stderr.trim().split("\n").slice(-3).join(" ");
-  throw new AgentBoxError("internal.unexpected", `The program ${argv[0]} ${how}${said ? `: ${said}` : ""}.`, {
-    facts: { argv: [...argv], code: result.code, signal: result.signal },
-  });
+  const lastLines = result.stderr.trim().split("\n").slice(-3).join(" ");
+  throw new AgentBoxError(
+    "internal.unexpected",
+    `The program ${argv[0]} ${how}${lastLines ? `: ${lastLines}` : ""}.`,
+    {
+      facts: { argv: [...argv], code: result.code, signal: result.signal },
+    },
+  );
 }

@@ -199,11 +199,11 @@ export class TreeWriter implements AsyncDisposable {
 
   async #makeLink(names: readonly string[], target: string): Promise<void> {
     const parent = await this.#enter(names.slice(0, -1));
-    const place = parent.at(names.at(-1)!);
+    const link = parent.at(names.at(-1)!);
     try {
-      await symlink(target, place);
+      await symlink(target, link);
     } catch (error) {
-      const existing = await readlink(place).catch(() => undefined);
+      const existing = await readlink(link).catch(() => undefined);
       if (existing !== target) this.#skipped.push({ path: names.join("/"), reason: messageOf(error) });
     }
   }

@@ -29,8 +29,8 @@ async function readPart({
   argv,
   packageName,
 }: (typeof parts)[number]): Promise<Installed | undefined> {
-  const said = await run(argv, { timeoutMs: 5_000 }).catch(() => undefined);
-  const version = said?.code === 0 ? versionIn(said.stdout) : undefined;
+  const printed = await run(argv, { timeoutMs: 5_000 }).catch(() => undefined);
+  const version = printed?.code === 0 ? versionIn(printed.stdout) : undefined;
   if (version === undefined) return undefined;
   const source = await packageOf(argv[0], packageName);
   if (source === undefined) return { component, version };
@@ -77,7 +77,7 @@ async function mendedBy(name: string): Promise<readonly string[]> {
 }
 
 /** A distribution's kernel keeps one number for its releases and says the real one in its build: "Debian 6.1.119-1". */
-export function kernel(said: string = release(), build: string = kernelBuild()): Installed {
+export function kernel(running: string = release(), build: string = kernelBuild()): Installed {
   const debian = /\bDebian (\d+\.\d+\.\d+)/.exec(build)?.[1];
-  return { component: "kernel", version: said, ...omitUndefined({ upstream: debian }) };
+  return { component: "kernel", version: running, ...omitUndefined({ upstream: debian }) };
 }

@@ -3,7 +3,7 @@ import { type Path, formatPath } from "./path.ts";
 import type { TomlPositions } from "./toml/toml-positions.ts";
 import type { RuleCode } from "./checks/rules.ts";
 
-/** One thing that is wrong with a manifest, with its place in the file. */
+/** One thing that is wrong with a manifest, with its position in the file. */
 export interface Finding {
   readonly code: RuleCode;
   readonly severity: "error" | "warning";
@@ -46,7 +46,7 @@ export function positionProblem(problem: Problem, positions: TomlPositions): Fin
   };
 }
 
-/** By place, each once; errors before warnings where not all can be kept. */
+/** By position, each once; errors before warnings where not all can be kept. */
 export function orderFindings(findings: readonly Finding[]): Finding[] {
   const unique = new Map(findings.map((f) => [`${f.code} ${f.line} ${f.column} ${f.path}`, f]));
   const bySeverity = [...unique.values()].sort((a, b) => rank(a) - rank(b));

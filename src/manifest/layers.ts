@@ -10,7 +10,7 @@ export type LayerSource = "default" | "host policy" | "user config" | "manifest"
 
 export type LayerValues = ManifestValues & Pick<UserConfig, "limits" | "push" | "web">;
 
-/** One place values come from; later layers win over earlier ones. */
+/** One source of values; later layers win over earlier ones. */
 export interface ManifestLayer {
   readonly source: LayerSource;
   readonly file?: string | undefined;
@@ -131,6 +131,6 @@ function originOf(layer: ManifestLayer, path: readonly (string | number)[]): Ori
 /** `manifest agentbox.toml:4:1`, `flag`, `default`. */
 export function formatOrigin(origin: Origin): string {
   if (origin.file === undefined) return origin.source;
-  const place = origin.line === undefined ? origin.file : `${origin.file}:${origin.line}:${origin.column}`;
-  return `${origin.source} ${place}`;
+  const position = origin.line === undefined ? origin.file : `${origin.file}:${origin.line}:${origin.column}`;
+  return `${origin.source} ${position}`;
 }

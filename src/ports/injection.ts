@@ -85,13 +85,13 @@ export interface Injection {
   /** Puts the secrets of a box in force; a box that is not known has none. */
   setBox(box: GateBox, bindings: readonly SecretBinding[]): void;
   drop(box: string): void;
-  /** Whether requests to this place must be read, because a secret of the box is bound to it. */
+  /** Whether requests to this destination must be read, because a secret of the box is bound to it. */
   manages(box: GateBox, host: string, port: number): boolean;
   /**
    * Decides about one request whose head has been read and judged. Never throws: a failure is a refusal. It ends when
    * the signal does, because then the program has gone.
    */
   prepare(box: GateBox, request: OutgoingRequest, signal: AbortSignal): Prepared | Promise<Prepared>;
-  /** The environment variables that programs of a box find in the place of secrets. */
+  /** The environment variables that programs of a box find in place of secrets. */
   placeholders(box: GateBox, bindings: readonly SecretBinding[]): Readonly<Record<string, string>>;
 }

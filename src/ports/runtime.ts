@@ -70,7 +70,7 @@ export interface RuntimeBox {
   readonly exceptions?: readonly SecurityException[] | undefined;
   /** Facts for people and tools that look at the runtime directly. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Host files that stand, read-only, in the place of the system's own, such as the certificates to trust. */
+  /** Host files that stand, read-only, in place of the system's own, such as the certificates to trust. */
   readonly files?: readonly { readonly source: string; readonly target: string }[] | undefined;
   /**
    * For a workspace that is a directory of the host: names in its top that the box can neither change nor, where they

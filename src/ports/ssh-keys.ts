@@ -8,7 +8,7 @@ import type { SecretBinding, SshDestination } from "../contract/secret/binding.t
 import type { GateBox } from "./gate.ts";
 
 export interface SshKeysListener {
-  /** Before each signature. `place` is the bound server the session is with. */
+  /** Before each signature. `destination` is the bound server the session is with. */
   authorise(
     box: GateBox,
     binding: SecretBinding,

@@ -12,7 +12,7 @@ export interface InstallRequest {
   readonly recipe: InstallRecipe;
   /** Another version than the recipe's. */
   readonly version?: string | undefined;
-  /** The file or directory to take, in the place of what a registry has. Recipes of kind `path` need it. */
+  /** The file or directory to take, in place of what a registry has. Recipes of kind `path` need it. */
   readonly from?: string | undefined;
   /** The hash of the content that a lock file expects; another content is refused. */
   readonly expectedDigest?: string | undefined;

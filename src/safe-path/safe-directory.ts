@@ -28,7 +28,7 @@ export class SafeDirectory implements AsyncDisposable {
     return `${this.#path}/${name}`;
   }
 
-  /** SECURITY: O_NOFOLLOW, so that a link in the place of a directory is an error and not a way out. */
+  /** SECURITY: O_NOFOLLOW, so that a link in place of a directory is an error and not a way out. */
   async openDirectory(name: string): Promise<SafeDirectory> {
     const path = this.at(name);
     try {

@@ -135,11 +135,11 @@ describe("podman, rootless", () => {
   beforeAll(async () => {
     if (noPodman !== undefined) return;
     const { socket } = await startPodmanRootless();
-    const place = join(scratchDir, "rootless");
-    await mkdir(place, { mode: 0o755 });
-    const bundle = await bundleScript("engine-as-user.ts", place);
-    await chown(place, rootlessUser.uid, rootlessUser.gid);
-    const ended = await run([process.execPath, bundle, place, socket], {
+    const directory = join(scratchDir, "rootless");
+    await mkdir(directory, { mode: 0o755 });
+    const bundle = await bundleScript("engine-as-user.ts", directory);
+    await chown(directory, rootlessUser.uid, rootlessUser.gid);
+    const ended = await run([process.execPath, bundle, directory, socket], {
       ...rootlessUser,
       timeoutMs: 400_000,
     });

@@ -103,11 +103,11 @@ describe("bubblewrap, as an ordinary user in a process of its own", () => {
 
   beforeAll(async () => {
     if (noOther !== undefined) return;
-    const place = join(scratchDir, "ordinary");
-    await mkdir(place, { mode: 0o755 });
-    const bundle = await bundleScript("as-user.ts", place);
-    await chown(place, ordinary.uid, ordinary.gid);
-    const ended = await run([process.execPath, bundle, place], { ...ordinary, timeoutMs: 120_000 });
+    const directory = join(scratchDir, "ordinary");
+    await mkdir(directory, { mode: 0o755 });
+    const bundle = await bundleScript("as-user.ts", directory);
+    await chown(directory, ordinary.uid, ordinary.gid);
+    const ended = await run([process.execPath, bundle, directory], { ...ordinary, timeoutMs: 120_000 });
     for (const line of ended.stdout.split("\n").filter((text) => text !== "")) {
       const { name, error } = JSON.parse(line) as { name: string; error?: string };
       results.set(name, error);

@@ -71,7 +71,7 @@ interface Inspected {
 describe("an exported box", () => {
   let daemon: TestDaemon;
   let socket: string;
-  let place: string;
+  let elsewhere: string;
   let reference: string;
 
   beforeAll(async () => {
@@ -82,9 +82,9 @@ describe("an exported box", () => {
     const made = await daemon.cli(["create", "shell", "--name", "shared-box"], { cwd: project });
     expect(made.code, made.stderr).toBe(0);
     // A colleague's directory, which belongs to the first ordinary user of most hosts.
-    place = join(daemon.scratch, "colleague's place");
-    mkdirSync(place, { mode: 0o755 });
-    chownSync(place, 1000, 1000);
+    elsewhere = join(daemon.scratch, "colleague's place");
+    mkdirSync(elsewhere, { mode: 0o755 });
+    chownSync(elsewhere, 1000, 1000);
   }, buildMs);
   afterAll(async () => daemon?.[Symbol.asyncDispose]());
 
@@ -93,7 +93,7 @@ describe("an exported box", () => {
     argv: readonly string[],
   ): Promise<{ facts: Record<string, string>; inspected: Inspected }> {
     const child = spawn(argv[0]!, argv.slice(1), {
-      cwd: place,
+      cwd: elsewhere,
       env: {
         PATH: process.env["PATH"],
         HOME: daemon.scratch,
@@ -158,17 +158,19 @@ describe("an exported box", () => {
     for (const key of ["CapAdd", "Devices", "DeviceRequests", "GroupAdd", "VolumesFrom", "PortBindings"]) {
       expect(Object.keys((HostConfig[key] as object | null) ?? {}), key).toEqual([]);
     }
-    expect(Mounts.map(({ Source, Destination }) => [Source, Destination])).toEqual([[place, "/workspace"]]);
+    expect(Mounts.map(({ Source, Destination }) => [Source, Destination])).toEqual([
+      [elsewhere, "/workspace"],
+    ]);
   }
 
-  const cleared = (): void => writeFileSync(join(place, "made"), "");
+  const cleared = (): void => writeFileSync(join(elsewhere, "made"), "");
   const expectMade = (): void => {
-    expect(readFileSync(join(place, "made"), "utf8")).toBe("done\n");
-    expect(statSync(place).uid).toBe(1000);
+    expect(readFileSync(join(elsewhere, "made"), "utf8")).toBe("done\n");
+    expect(statSync(elsewhere).uid).toBe(1000);
   };
 
   itUnless(missing("docker"))("the probe finds a container open that is: the control", async () => {
-    const mount = `type=bind,source=${place},target=/workspace`;
+    const mount = `type=bind,source=${elsewhere},target=/workspace`;
     const open = `docker run -i --rm --network host --mount "$1" ${reference} /bin/sh`;
     const { facts } = await observe(["/bin/sh", "-c", open, "sh", mount]);
     expect(facts).toMatchObject({ user: "0", system: "yes", etc: "yes", privileges: "0" });
@@ -182,7 +184,7 @@ describe("an exported box", () => {
     // There is no terminal here; that is all that is changed.
     const line = printed.stdout.trim().replace(/^docker run -it /, "docker run -i ");
     cleared();
-    chownSync(join(place, "made"), 1000, 1000);
+    chownSync(join(elsewhere, "made"), 1000, 1000);
     const { facts, inspected } = await observe(["/bin/sh", "-c", line]);
     expect(facts).toEqual(closed);
     expectClosed(inspected);
@@ -191,7 +193,7 @@ describe("an exported box", () => {
   });
 
   itUnless(missing("docker-compose"))("runs as the file that compose writes", async () => {
-    const file = join(place, "docker-compose.yml");
+    const file = join(elsewhere, "docker-compose.yml");
     expect(existsSync(file)).toBe(false);
     const wrote = await daemon.cli(["compose", "shared-box", "--output", file]);
     expect(wrote.code, wrote.stderr).toBe(0);
@@ -201,7 +203,7 @@ describe("an exported box", () => {
     // Debian's docker-compose is of the first generation, which does not know this key and refuses the file for it.
     writeFileSync(file, text.replace(/^ {4}cgroup: private\n/m, ""));
     cleared();
-    chownSync(join(place, "made"), 1000, 1000);
+    chownSync(join(elsewhere, "made"), 1000, 1000);
     const { facts, inspected } = await observe([
       "docker-compose",
       "-f",

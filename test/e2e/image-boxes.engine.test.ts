@@ -134,10 +134,10 @@ describe.each(engines)("a box of an image on $what", ({ kind, runtime, tier, why
   );
 
   itHere("is as closed as any other, and comes up again with its home", async () => {
-    const places = ["/usr/bin/hello", "/etc/passwd", "/opt/agentbox/boxd", "/planted"];
-    for (const place of places) {
-      const { code } = await inBox("image-box", `echo x >> ${place} || touch ${place}/x`);
-      expect(code, place).not.toBe(0);
+    const paths = ["/usr/bin/hello", "/etc/passwd", "/opt/agentbox/boxd", "/planted"];
+    for (const path of paths) {
+      const { code } = await inBox("image-box", `echo x >> ${path} || touch ${path}/x`);
+      expect(code, path).not.toBe(0);
     }
     // The control: what is the box's own can be written.
     expect((await inBox("image-box", "echo kept > ~/kept && echo x > /workspace/x")).code).toBe(0);

@@ -1,4 +1,4 @@
-/** A repository of the network in the place of a directory: the box itself clones it, through the gate. */
+/** A repository of the network in place of a directory: the box itself clones it, through the gate. */
 import { expect, it } from "vitest";
 import type { Review } from "../../src/contract/review/review.ts";
 import { makeGitSite } from "../support/internet-sites.ts";

@@ -96,7 +96,7 @@ onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
     const { daemon } = ground;
     await note("nowhere");
     const codes: Record<string, string | undefined> = {};
-    for (const place of [
+    for (const line of [
       "missing.txt:1",
       "src/a.js:99",
       "../../etc/passwd:1",
@@ -104,7 +104,7 @@ onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
       "src",
       "note.txt:0",
     ])
-      codes[place] = codeOf(await daemon.cli(["comment", "nowhere", place, "text"]));
+      codes[line] = codeOf(await daemon.cli(["comment", "nowhere", line, "text"]));
     expect(codes).toEqual({
       "missing.txt:1": "file.not_found",
       "src/a.js:99": "input.invalid",

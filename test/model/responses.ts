@@ -132,9 +132,9 @@ const completed = (answer: Answer): JsonObject =>
 type Emit = (type: string, fields: JsonObject) => JsonObject;
 
 /** A text that arrives in pieces: deltas, then the whole once more. */
-function pieces(emit: Emit, type: string, text: string, doneKey: string, place: JsonObject): JsonObject[] {
-  const deltas = splitText(text).map((delta) => emit(`${type}.delta`, { ...place, delta }));
-  return [...deltas, emit(`${type}.done`, { ...place, [doneKey]: text })];
+function pieces(emit: Emit, type: string, text: string, doneKey: string, position: JsonObject): JsonObject[] {
+  const deltas = splitText(text).map((delta) => emit(`${type}.delta`, { ...position, delta }));
+  return [...deltas, emit(`${type}.done`, { ...position, [doneKey]: text })];
 }
 
 function itemEvents(emit: Emit, item: JsonObject, output_index: number): JsonObject[] {
@@ -143,19 +143,19 @@ function itemEvents(emit: Emit, item: JsonObject, output_index: number): JsonObj
   const text = asText(part["text"]);
   switch (item["type"]) {
     case "message": {
-      const place = { ...at, content_index: 0 };
+      const position = { ...at, content_index: 0 };
       return [
-        emit("response.content_part.added", { ...place, part: { ...part, text: "" } }),
-        ...pieces(emit, "response.output_text", text, "text", place),
-        emit("response.content_part.done", { ...place, part }),
+        emit("response.content_part.added", { ...position, part: { ...part, text: "" } }),
+        ...pieces(emit, "response.output_text", text, "text", position),
+        emit("response.content_part.done", { ...position, part }),
       ];
     }
     case "reasoning": {
-      const place = { ...at, summary_index: 0 };
+      const position = { ...at, summary_index: 0 };
       return [
-        emit("response.reasoning_summary_part.added", { ...place, part: { ...part, text: "" } }),
-        ...pieces(emit, "response.reasoning_summary_text", text, "text", place),
-        emit("response.reasoning_summary_part.done", { ...place, part }),
+        emit("response.reasoning_summary_part.added", { ...position, part: { ...part, text: "" } }),
+        ...pieces(emit, "response.reasoning_summary_text", text, "text", position),
+        emit("response.reasoning_summary_part.done", { ...position, part }),
       ];
     }
     case "function_call":

@@ -23,10 +23,10 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 
 function show(request: LoggedRequest): void {
   const { api, transport, method, path, model, isSideCall, conversation } = request;
-  const place = conversation ? `turn ${conversation.turn} round ${conversation.round}` : "";
+  const position = conversation ? `turn ${conversation.turn} round ${conversation.round}` : "";
   const tools = conversation ? `${conversation.tools.length} tools` : "";
   print(
-    [method, path, api, transport, model, place, tools, isSideCall ? "side call" : ""]
+    [method, path, api, transport, model, position, tools, isSideCall ? "side call" : ""]
       .filter(Boolean)
       .join("  "),
   );

@@ -161,8 +161,8 @@ describe("a method in the body of a POST", () => {
 
 describe("a method in the body of a POST with a secret", () => {
   const bind = (methods: string[]): void => {
-    const place = destination({ kind: "bearer" }, { scheme: "http", port: server.port, methods });
-    injection.setBox(amber, [binding(place)]);
+    const to = destination({ kind: "bearer" }, { scheme: "http", port: server.port, methods });
+    injection.setBox(amber, [binding(to)]);
   };
   afterAll(() => injection.drop(amber.name));
 

@@ -1,5 +1,5 @@
 /**
- * Threat 7: three places that name a host and do not agree (fronting). The name that was asked for, the name in the TLS
+ * Threat 7: three names of a host that do not agree (fronting). The name that was asked for, the name in the TLS
  * hello and the name in the request must be one, or the connection is refused before anything is dialed.
  */
 import { expect, it } from "vitest";

@@ -18,7 +18,7 @@ const manifest = [
   ),
 ].join("");
 
-/** Where a placeholder has no place, as arguments of curl. */
+/** Parts of a request where a placeholder does not belong, as arguments of curl. */
 const misplaced: readonly string[] = [
   '"https://mirror.test/$MIRROR_TOKEN"',
   '"https://mirror.test/a/$(printf %s $MIRROR_TOKEN | sed s/a/%61/)"',
@@ -30,7 +30,7 @@ const misplaced: readonly string[] = [
   '--http1.1 -d "text $MIRROR_TOKEN text" https://mirror.test/echo',
   '-H "Content-Encoding: gzip" --data-binary @/tmp/packed https://mirror.test/echo',
   '-F "file=@/tmp/plain" https://mirror.test/echo',
-  // The secret of another place.
+  // The secret of another destination.
   '-H "Authorization: Bearer $NARROW" https://mirror.test/echo',
   '-H "X-Api-Key: $MIRROR_TOKEN" https://keys.test/header',
   // Another host, which is read.

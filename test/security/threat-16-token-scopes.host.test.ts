@@ -39,7 +39,7 @@ const thiefs = {
   authorizationEndpoint: "https://thief.example.org/auth",
   tokenEndpoint: "https://thief.example.org/token",
 };
-/** They name another secret of the vault, and a place that it is sent to. */
+/** They name another secret of the vault, and a destination that it is sent to. */
 const tokens = Buffer.from(
   JSON.stringify({
     tokenEndpoint: thiefs.tokenEndpoint,

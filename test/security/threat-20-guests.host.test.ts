@@ -250,7 +250,7 @@ describe("a guest", () => {
     expect((await get<{ box: string }>(await claimLink(made.url), "/v1/me")).box).toBe(other);
     expect((await daemon.cli(["share", "ls", other])).stdout).toContain("link, opened");
     expect((await daemon.cli(["share", "rm", other, made.share.id])).code).toBe(0);
-    expect((await daemon.cli(["share", "ls", other])).stdout).toContain("shared with nobody");
+    expect((await daemon.cli(["share", "ls", other])).stdout).toContain("is not shared");
     const token = await daemon.cli(["token", "create", "ci", "--scope", "read", "--expires", "30d"]);
     expect(token.stdout).toMatch(/^abt_[\w-]{43}\n$/);
     expect((await daemon.cli(["token", "ls"])).stdout).toMatch(/ci +read +owner +never +in /);

@@ -122,7 +122,7 @@ const cases = (ground: Ground): void => {
     mkdirSync(join(destination, "again"), { mode: 0o777 });
     chmodSync(join(destination, "again"), 0o777);
     symlinkSync(join(victim, "secret"), join(destination, "again/secret"));
-    // A link in the place of a file is not written through: it is refused or replaced.
+    // A link in place of a file is not written through: it is refused or replaced.
     await copyOut("again");
     expect(readFileSync(join(victim, "secret"), "utf8")).toBe("host secret");
   });

@@ -27,7 +27,7 @@ const cases = (ground: Ground): void => {
   it("keeps the supervisor's places closed to what is not there yet", async () => {
     const { daemon } = ground;
     const box = await emptyBox(daemon, "absent-places");
-    const places = [
+    const paths = [
       "/run/agentbox/box2.json",
       "/run/agentbox/link.sock.new",
       "/run/docker.sock",
@@ -45,25 +45,24 @@ const cases = (ground: Ground): void => {
       "/sys",
       "/srv",
     ];
-    for (const place of ["/workspace/control", "/home/agent/.local/bin/control", "/tmp/control"])
-      expect(
-        (await shellInBox(daemon, box, `mkdir -p $(dirname ${place}) && touch ${place}`)).code,
-        place,
-      ).toBe(0);
-    for (const place of places) {
-      const { code } = await shellInBox(daemon, box, `mkdir -p $(dirname ${place}) && touch ${place}`);
-      expect(code, place).not.toBe(0);
-      expect((await inBox(daemon, box, ["mkdir", place])).code, place).not.toBe(0);
+    for (const path of ["/workspace/control", "/home/agent/.local/bin/control", "/tmp/control"])
+      expect((await shellInBox(daemon, box, `mkdir -p $(dirname ${path}) && touch ${path}`)).code, path).toBe(
+        0,
+      );
+    for (const path of paths) {
+      const { code } = await shellInBox(daemon, box, `mkdir -p $(dirname ${path}) && touch ${path}`);
+      expect(code, path).not.toBe(0);
+      expect((await inBox(daemon, box, ["mkdir", path])).code, path).not.toBe(0);
     }
     // Moving what is there out of the way does not help either.
-    for (const place of [
+    for (const path of [
       "/run/agentbox",
       "/run/agentbox/link.sock",
       "/opt/agentbox/boxd/boxd.js",
       "/etc/passwd",
     ]) {
-      expect((await inBox(daemon, box, ["mv", place, "/tmp/moved"])).code, place).not.toBe(0);
-      expect((await inBox(daemon, box, ["rm", "-rf", place])).code, place).not.toBe(0);
+      expect((await inBox(daemon, box, ["mv", path, "/tmp/moved"])).code, path).not.toBe(0);
+      expect((await inBox(daemon, box, ["rm", "-rf", path])).code, path).not.toBe(0);
     }
   });
 

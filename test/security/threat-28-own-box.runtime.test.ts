@@ -119,7 +119,7 @@ const cases = (ground: Ground): void => {
   it("is cut off for every other thing that is not the protocol", async () => {
     const { daemon } = ground;
     const attempts: Record<string, string> = {
-      "a stream that nobody asked for": dialLink({ role: "stream", protocol: 1, id: "guess" }),
+      "a stream that was not asked for": dialLink({ role: "stream", protocol: 1, id: "guess" }),
       "another protocol": dialLink({ role: "control", protocol: 999, boot: "x", version: "1" }),
       "more keys than there are": dialLink({
         role: "control",

@@ -114,8 +114,8 @@ onNetwork("tampering in the box", (ground) => {
     // bubblewrap adds where it starts.
     expect(seen.names.filter((name) => name !== "PWD")).toEqual(["HOME", "LANG", "PATH", "TERM", "USER"]);
     expect(seen.texts).not.toMatch(/token|bearer|password|api\.test/i);
-    for (const place of ["/run/agentbox/link.sock", "/run/agentbox/second.sock"])
-      expect(seen.writes[place], place).toMatch(/^E[A-Z]+ E[A-Z]+$/);
+    for (const socket of ["/run/agentbox/link.sock", "/run/agentbox/second.sock"])
+      expect(seen.writes[socket], socket).toMatch(/^E[A-Z]+ E[A-Z]+$/);
     expect((await shell(daemon, "reader", "curl -sSf http://api.test/x")).code).toBe(0);
   });
 

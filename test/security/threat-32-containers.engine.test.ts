@@ -79,13 +79,13 @@ const ofItsOwnKernel = [
   "io_uring_setup",
 ];
 
-const places: readonly { runtime: string; engine: EngineKind; why: string | undefined }[] = [
+const runtimes: readonly { runtime: string; engine: EngineKind; why: string | undefined }[] = [
   { runtime: "docker", engine: "docker", why: engineUnavailable("docker") },
   { runtime: "docker", engine: "podman-rootless", why: engineUnavailable("podman-rootless") },
   { runtime: "gvisor", engine: "docker", why: gvisorUnavailable() },
 ];
 
-describe.each(places)("the probe in $runtime on $engine", ({ runtime, engine: kind, why }) => {
+describe.each(runtimes)("the probe in $runtime on $engine", ({ runtime, engine: kind, why }) => {
   let engine: StartedEngine;
   let daemon: TestDaemon | undefined;
   let findings: Findings;

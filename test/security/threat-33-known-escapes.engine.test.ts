@@ -120,22 +120,22 @@ describe("what no version is asked about, because boxes are refused the call", (
   });
 });
 
-const places = [
-  { place: "bubblewrap", runtime: "bubblewrap", engine: undefined, why: await whyNoBubblewrap() },
-  { place: "docker", runtime: "docker", engine: "docker", why: engineUnavailable("docker") },
+const candidates = [
+  { kind: "bubblewrap", runtime: "bubblewrap", engine: undefined, why: await whyNoBubblewrap() },
+  { kind: "docker", runtime: "docker", engine: "docker", why: engineUnavailable("docker") },
   {
-    place: "podman",
+    kind: "podman",
     runtime: "docker",
     engine: "podman-rootless",
     why: engineUnavailable("podman-rootless"),
   },
-  { place: "gvisor", runtime: "gvisor", engine: "docker", why: gvisorUnavailable() },
+  { kind: "gvisor", runtime: "gvisor", engine: "docker", why: gvisorUnavailable() },
 ] as const;
 const asked = process.env["AGENTBOX_TEST_RUNTIME"];
 /** The suites that put every box into one runtime look at that one. */
-const looked = places.filter(({ place }) => testRuntime === undefined || place === asked);
+const looked = candidates.filter(({ kind }) => testRuntime === undefined || kind === asked);
 
-describe.each(looked)("in a box of $place", ({ runtime, engine, why }) => {
+describe.each(looked)("in a box of $kind", ({ runtime, engine, why }) => {
   let daemon: TestDaemon | undefined;
   beforeAll(async () => {
     if (why !== undefined) return;

@@ -10,18 +10,18 @@ import type { ProjectCache } from "../../src/contract/cache.ts";
 import { makeDirectory } from "../support/review.ts";
 import { type Ground, onEachDaemon, shellInBox } from "./attack.ts";
 
-const places = [".npm/_cacache", ".cache/pip", ".cargo/registry", "go/pkg/mod"];
+const directories = [".npm/_cacache", ".cache/pip", ".cargo/registry", "go/pkg/mod"];
 const program = "~/.cargo/registry/run.sh";
 
 const plant = (word: string): string =>
   [
-    ...places.map((place) => `mkdir -p ~/${place} && echo ${word} > ~/${place}/mark`),
+    ...directories.map((directory) => `mkdir -p ~/${directory} && echo ${word} > ~/${directory}/mark`),
     `printf '#!/bin/sh\\necho ${word}\\n' > ${program}`,
     `chmod 755 ${program}`,
   ].join(" && ");
 /** The box's part of it: the marks, and the program's output. */
-const look = `for place in ${places.join(" ")}; do cat ~/$place/mark 2>/dev/null; done; ${program} 2>/dev/null; true`;
-const found = (word: string): string => `${word}\n`.repeat(places.length + 1);
+const look = `for directory in ${directories.join(" ")}; do cat ~/$directory/mark 2>/dev/null; done; ${program} 2>/dev/null; true`;
+const found = (word: string): string => `${word}\n`.repeat(directories.length + 1);
 
 const inodesBelow = (directory: string): readonly string[] =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -62,7 +62,7 @@ onEachDaemon("package caches", (ground: Ground) => {
     expect(await see("cache-three")).toBe("");
 
     const { cache } = await ground.daemon.json<{ cache: ProjectCache }>(["cache", "save", "cache-one"]);
-    expect(cache).toMatchObject({ projectDir: project, box: "cache-one", paths: places });
+    expect(cache).toMatchObject({ projectDir: project, box: "cache-one", paths: directories });
     // The control: now it is there for a new box that asks for it.
     await boxIn(project, "cache-four", "project");
     expect(await see("cache-four")).toBe(found("poison"));

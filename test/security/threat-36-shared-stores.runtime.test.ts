@@ -125,17 +125,17 @@ onAgents("the stores that agents share", { fixtures: ["notebot"] }, (ground) => 
       .map((line) => line.split(" "));
     const shared = mounts.map(([, target]) => target!).filter((target) => /tool|skill|agent\//.test(target));
     expect(shared.length, JSON.stringify(mounts)).toBeGreaterThan(0);
-    for (const place of shared) {
-      const attempt = await runIn(daemon, "tools", `touch ${place}/planted || echo x >> ${place}`);
-      expect(attempt.code, place).not.toBe(0);
+    for (const path of shared) {
+      const attempt = await runIn(daemon, "tools", `touch ${path}/planted || echo x >> ${path}`);
+      expect(attempt.code, path).not.toBe(0);
       const change = await runIn(
         daemon,
         "tools",
-        `f=$(find ${place} -type f | head -n1); test -n "$f" || exit 1; echo x >> "$f"`,
+        `f=$(find ${path} -type f | head -n1); test -n "$f" || exit 1; echo x >> "$f"`,
       );
-      expect(change.code, place).not.toBe(0);
+      expect(change.code, path).not.toBe(0);
       expect(
-        (await runIn(daemon, "tools", `find ${place} -type f | head -n1 | xargs cat > /dev/null`)).code,
+        (await runIn(daemon, "tools", `find ${path} -type f | head -n1 | xargs cat > /dev/null`)).code,
       ).toBe(0);
     }
     // The control: beside them it can write.

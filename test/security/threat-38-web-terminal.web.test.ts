@@ -17,7 +17,14 @@ import {
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { describeUnless } from "../support/skipping.ts";
-import { openTerminal, placeOf, screenText, shows, startBox, startProgram } from "../support/web-terminal.ts";
+import {
+  openTerminal,
+  positionOf,
+  screenText,
+  shows,
+  startBox,
+  startProgram,
+} from "../support/web-terminal.ts";
 
 const esc = "\u001b";
 const stolen = Buffer.from("stolen").toString("base64");
@@ -160,7 +167,7 @@ describeUnless(noBrowser)("threat 38: sequences in the web terminal", () => {
     expect(sent).toEqual(["g"]);
 
     // The control: what a person copies is copied.
-    const words = await placeOf(page, "last words");
+    const words = await positionOf(page, "last words");
     await page.mouse.dblclick(words.x, words.y);
     await page.keyboard.press("Control+Shift+C");
     await page.getByText("Copied.").waitFor();
@@ -182,7 +189,7 @@ describeUnless(noBrowser)("threat 38: sequences in the web terminal", () => {
     await page.keyboard.press("g");
     await shows(page, "done");
     const press = async (text: string) => {
-      const { x, y } = await placeOf(page, text);
+      const { x, y } = await positionOf(page, text);
       // Two steps, because a link is one from the moment the pointer has come to it.
       await page.mouse.move(x + 2, y, { steps: 2 });
       await page.mouse.click(x, y);

@@ -302,7 +302,7 @@ describe("the provider's word", () => {
     team.unconfigure();
     await ended;
     expect(await isIn(bob)).toBe(false);
-    expect((await team.visitor().ask("POST", "/auth/ways", {})).body).toEqual({});
+    expect((await team.visitor().ask("POST", "/auth/options", {})).body).toEqual({});
     expect((await team.visitor().ask("POST", "/auth/begin", {})).status).toBe(404);
   });
 });

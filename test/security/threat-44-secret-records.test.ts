@@ -22,7 +22,7 @@ import {
 const box = "recorded";
 const broken = `${makeCanary()}\nX-Injected: yes`;
 
-const place = (name: string, secret: string, path: string): string =>
+const mirrorSecret = (name: string, secret: string, path: string): string =>
   entry(name, "mirror.test", `how = "bearer"\npaths = ["/${path}"]`).replace(
     "vault:token",
     `vault:${secret}`,
@@ -30,9 +30,9 @@ const place = (name: string, secret: string, path: string): string =>
 const manifest = [
   '[network]\nallow = ["mirror.test"]\n',
   entry("mirror", "mirror.test", 'how = "bearer"\npaths = ["/echo", "/packed/**"]\nenv = "MIRROR_TOKEN"'),
-  place("broken", "broken", "error"),
-  place("absent", "absent", "headers"),
-  place("never", "never-agreed", "pieces"),
+  mirrorSecret("broken", "broken", "error"),
+  mirrorSecret("absent", "absent", "headers"),
+  mirrorSecret("never", "never-agreed", "pieces"),
 ].join("");
 
 /** Every way a request with a secret can end, and what is written down about it. */

@@ -19,7 +19,7 @@ import {
 import { fakeInjection, value } from "../../src/services/gate/fixtures/injection.fixture.ts";
 
 const name = "api.example.org";
-/** A place of the attacker's own: what is written there, the attacker can read. */
+/** A server of the attacker's own: what is written there, the attacker can read. */
 const notes = "/v1/accounts/mallory/notes";
 const smuggled = `DELETE /v1/accounts/alice HTTP/1.1\r\nHost: ${name}\r\n\r\n`;
 

@@ -5,8 +5,8 @@ import { type Browser, type BrowserContext, type Page, chromium } from "playwrig
 import { waitFor } from "../../src/base/wait-for.ts";
 import type { TestDaemon } from "./daemon.ts";
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const program = places.find((path) => existsSync(path));
+const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const program = programs.find((path) => existsSync(path));
 
 /** Why there can be no browser test here, if so; for describeUnless. */
 export const noBrowser =

@@ -142,8 +142,8 @@ export function searchBoxFiles(home: string, ...values: readonly string[]): Sear
     const namespace = attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
     if (namespace === undefined || namespaces.has(namespace)) continue;
     namespaces.add(namespace);
-    for (const place of ["tmp", "run", "var", "dev/shm", "home", "workspace", "etc/hosts"])
-      walk(search, `/proc/${pid}/root/${place}`);
+    for (const directory of ["tmp", "run", "var", "dev/shm", "home", "workspace", "etc/hosts"])
+      walk(search, `/proc/${pid}/root/${directory}`);
   }
   return search.result;
 }

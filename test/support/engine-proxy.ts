@@ -22,7 +22,7 @@ export interface EngineProxy extends AsyncDisposable {
   readonly socket: string;
   /** The next request of this kind fails, once. */
   cutAt(cut: Cut): void;
-  /** Every answer to this path has these members in the place of the engine's. */
+  /** Every answer to this path has these members in place of the engine's. */
   change(path: RegExp, members: Readonly<Record<string, unknown>>): void;
   /** How often this path was asked for. */
   timesAsked(path: RegExp): number;

@@ -107,12 +107,12 @@ function makeDirectories(
   directory: string,
   user: { uid: number; gid: number } | undefined,
 ): readonly [string, string] {
-  const places = [join(directory, "home"), join(directory, "run")] as const;
-  for (const place of places) {
-    mkdirSync(place, { mode: 0o700 });
-    if (user) chownSync(place, user.uid, user.gid);
+  const directories = [join(directory, "home"), join(directory, "run")] as const;
+  for (const path of directories) {
+    mkdirSync(path, { mode: 0o700 });
+    if (user) chownSync(path, user.uid, user.gid);
   }
-  return places;
+  return directories;
 }
 
 /** A range of ids for its containers, seen by this engine alone: the host's own /etc/subuid stays as it is. */

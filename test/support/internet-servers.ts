@@ -62,9 +62,9 @@ export interface SshServerOptions {
 /** An OpenSSH server at ssh.test that serves repositories, or runs one given command instead. */
 export async function startSshServer(
   network: TestNetwork,
-  { name: place = "ssh", address = addresses.web, letsIn = "", command }: SshServerOptions = {},
+  { name: folder = "ssh", address = addresses.web, letsIn = "", command }: SshServerOptions = {},
 ): Promise<SshServer> {
-  const directory = join(network.directory, place);
+  const directory = join(network.directory, folder);
   mkdirSync(directory, { mode: 0o700 });
   for (const name of ["host", "client"])
     await must(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", join(directory, name)]);

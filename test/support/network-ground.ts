@@ -70,8 +70,8 @@ export async function boxOn(
   flags: Record<string, unknown> = {},
   projectDir?: string,
 ): Promise<string> {
-  const place = projectDir === undefined ? {} : { projectDir };
-  await client.createBox({ name, ...place, flags: { workspace: { mode: "empty" }, network, ...flags } });
+  const project = projectDir === undefined ? {} : { projectDir };
+  await client.createBox({ name, ...project, flags: { workspace: { mode: "empty" }, network, ...flags } });
   return name;
 }
 

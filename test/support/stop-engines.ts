@@ -69,15 +69,15 @@ const mountsBelow = (directory: string): readonly string[] =>
 /** A control group is removed from its leaves on; in version 1 there is one for every controller. */
 function removeGroups(cgroup: string): void {
   const root = "/sys/fs/cgroup";
-  const places = ["", ...(existsSync(root) ? readdirSync(root) : [])].map((name) => join(root, name, cgroup));
-  for (const place of places) if (existsSync(place)) removeGroup(place);
+  const groups = ["", ...(existsSync(root) ? readdirSync(root) : [])].map((name) => join(root, name, cgroup));
+  for (const group of groups) if (existsSync(group)) removeGroup(group);
 }
 
-function removeGroup(place: string): void {
-  for (const entry of readdirSync(place, { withFileTypes: true }))
-    if (entry.isDirectory()) removeGroup(join(place, entry.name));
+function removeGroup(group: string): void {
+  for (const entry of readdirSync(group, { withFileTypes: true }))
+    if (entry.isDirectory()) removeGroup(join(group, entry.name));
   try {
-    rmdirSync(place);
+    rmdirSync(group);
   } catch {
     // Busy for a moment longer than we wait; it is empty and named after a directory that is gone.
   }

@@ -42,8 +42,8 @@ export async function openTerminal(page: Page, origin: string, box: string, sess
 }
 
 /** Where a drawn text is; its elements take no clicks themselves, and each drawing replaces them. */
-export async function placeOf(page: Page, text: string): Promise<{ x: number; y: number }> {
-  const place = page.locator(".xterm-rows span", { hasText: text }).first();
-  const drawn = await waitFor(`${text} is drawn`, async () => (await place.boundingBox()) ?? undefined);
+export async function positionOf(page: Page, text: string): Promise<{ x: number; y: number }> {
+  const drawnText = page.locator(".xterm-rows span", { hasText: text }).first();
+  const drawn = await waitFor(`${text} is drawn`, async () => (await drawnText.boundingBox()) ?? undefined);
   return { x: drawn.x + 8, y: drawn.y + drawn.height / 2 };
 }

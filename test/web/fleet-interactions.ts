@@ -21,7 +21,7 @@ export async function openFleet(
 
 export type Interaction = "move" | "search" | "group" | "select";
 
-/** Milliseconds. Each begins and ends with the list as it was, but for the place of the keyboard. */
+/** Milliseconds. Each begins and ends with the list as it was, but for the keyboard's position. */
 export const interact = (page: Page, what: Interaction): Promise<number> =>
   page.evaluate(async (kind) => {
     const painted = () =>

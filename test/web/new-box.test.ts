@@ -243,8 +243,8 @@ describeUnless(noBrowser)("the form for a new box", () => {
       const { page } = view;
       await settled(page);
       const isInSight = async () => {
-        const place = await createButton(page).boundingBox();
-        return place !== null && place.y >= 0 && place.y + place.height <= 740;
+        const bounds = await createButton(page).boundingBox();
+        return bounds !== null && bounds.y >= 0 && bounds.y + bounds.height <= 740;
       };
       await becomesTrue("it is in sight at the top", isInSight);
       await page.getByRole("heading", { name: "Lifecycle", exact: true }).scrollIntoViewIfNeeded();

@@ -55,9 +55,9 @@ async function remainsOf({ context, page }: TestPage): Promise<Record<string, st
 
 async function expectNowhere(view: TestPage, ...values: string[]): Promise<void> {
   const remains = { ...(await remainsOf(view)), heap: await heapText(view) };
-  for (const [place, text] of Object.entries(remains))
+  for (const [store, text] of Object.entries(remains))
     for (const form of values.flatMap(formsOf))
-      expect(text.includes(form), `a value is in: ${place}`).toBe(false);
+      expect(text.includes(form), `a value is in: ${store}`).toBe(false);
 }
 
 const entry = (page: Page) => page.getByRole("article", { name: secret });
@@ -145,7 +145,7 @@ describeUnless(noBrowser)("the vault's page", () => {
     const { page } = view;
     await testFrom(page);
     await dialog(page)
-      .getByText(/nobody has agreed/)
+      .getByText(/no person has agreed/)
       .waitFor();
     expect(arrived).toEqual([]);
     await page.keyboard.press("Escape");
@@ -195,11 +195,11 @@ describeUnless(noBrowser)("the vault's page", () => {
 
     await entry(page).getByRole("button", { name: "Revoke" }).click();
     await dialog(page).getByRole("button", { name: "Take it back" }).click();
-    await entry(page).getByText("Nobody has a grant.").waitFor();
+    await entry(page).getByText("No grants.").waitFor();
     const before = arrived.length;
     await testFrom(page);
     await dialog(page)
-      .getByText(/nobody has agreed/)
+      .getByText(/no person has agreed/)
       .waitFor();
     expect(arrived.length).toBe(before);
     await page.keyboard.press("Escape");

@@ -121,7 +121,7 @@ function seedFiles(request: LaunchRequest): SeedFile[] {
   const settings = {
     cleanupPeriodDays: 3_650,
     skipDangerousModePermissionPrompt: true,
-    // SECURITY: a repository's own settings may name another place to ask; what is given with --settings wins over them.
+    // SECURITY: a repository's own settings may name another server; what is given with --settings wins over them.
     env: environment(request),
     hooks,
   };
@@ -162,7 +162,7 @@ export const claude: AgentEntry = {
   hosts: [],
   traps: [
     "When the model cannot be reached or refuses the key it tries ten times, about three minutes, before it gives up.",
-    "Without a terminal nobody can be asked: with the levels ask and edit, what needs an approval is refused and it ends as if all were well.",
+    "Without a terminal there is no one to ask: with the levels ask and edit, what needs an approval is refused and it ends as if all were well.",
     "Interrupted before it has said a word, it puts the prompt back into its input, and the next text is appended to it.",
     "A resume without an id begins a new conversation when there is none.",
     "It reads MCP servers from AgentBox's list only: one that is added to .mcp.json later needs a new box.",

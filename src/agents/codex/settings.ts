@@ -111,5 +111,5 @@ const allow = answer({ hookEventName: "PermissionRequest", decision: { behavior:
 const refuse = answer({
   hookEventName: "PreToolUse",
   permissionDecision: "deny",
-  permissionDecisionReason: "It needs an approval and nobody is there to give it.",
+  permissionDecisionReason: "It needs an approval, and no person is there to give it.",
 });

@@ -129,7 +129,7 @@ export const copilot: AgentEntry = {
   traps: [
     "Its first start in a home unpacks 235 MB into ~/.cache/copilot, which takes a few seconds; later starts do not.",
     "It needs a model by name and never asks GitHub for one: sign-in, web tools and GitHub's MCP server are off.",
-    "Without a terminal nobody can be asked: with the levels ask and edit, what needs an approval is refused.",
+    "Without a terminal there is no one to ask: with the levels ask and edit, what needs an approval is refused.",
     "With the level edit a command that only redirects its output into a file counts as an edit.",
     "In the terminal it says that a conversation has started only with the first prompt, and not that a turn was interrupted or failed.",
     "A resume without an id begins a new conversation when there is none.",

@@ -23,7 +23,7 @@ export function readHookEvents(): LineReader {
 
 function hookEvents(fields: JsonObject, calls: Calls): AgentEvent[] {
   const tool = asText(fields["tool_name"]);
-  const said = asText(fields["last_assistant_message"]);
+  const lastMessage = asText(fields["last_assistant_message"]);
   switch (fields["hook_event_name"]) {
     case "SessionStart":
       return sessionStarted(fields);
@@ -44,9 +44,9 @@ function hookEvents(fields: JsonObject, calls: Calls): AgentEvent[] {
         ? [{ kind: "approval_asked", what: asText(fields["message"]) }]
         : [];
     case "Stop":
-      return turnDone(said);
+      return turnDone(lastMessage);
     case "StopFailure":
-      return [{ kind: "turn_done", isError: true, text: said || textOf(fields["error"]) }];
+      return [{ kind: "turn_done", isError: true, text: lastMessage || textOf(fields["error"]) }];
     case "Interrupt":
       return [{ kind: "turn_done", isError: true, text: "Interrupted." }];
     case "ErrorOccurred":

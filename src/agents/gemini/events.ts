@@ -10,20 +10,20 @@ import { saysFileIsNew, writtenFile } from "../events/written-file.ts";
 
 export function readGeminiOutput(): LineReader {
   // Answers come in pieces; what follows one tells that it is whole.
-  let said = "";
+  let message = "";
   let lastSaid = "";
   const files = new Map<string, AgentEvent[]>();
   const finishMessage = (): AgentEvent[] => {
-    if (said === "") return [];
-    lastSaid = said;
-    said = "";
+    if (message === "") return [];
+    lastSaid = message;
+    message = "";
     return [{ kind: "message", role: "agent", text: lastSaid }];
   };
   return (line) => {
     const fields = parseLine(line);
     if (fields === undefined) return [];
     if (fields["type"] === "message" && fields["role"] === "assistant") {
-      if (said.length < maxSaidText) said += asText(fields["content"]);
+      if (message.length < maxSaidText) message += asText(fields["content"]);
       return fields["delta"] === true ? [] : finishMessage().map(boundEvent);
     }
     return [...finishMessage(), ...outputEvents(fields, lastSaid), ...fileEvents(fields, files)].map(

@@ -11,7 +11,7 @@ export function checkAgentFile(file: AgentFile, reserved: readonly string[]): Ag
     checkName,
     checkInstall,
     checkCommands,
-    checkPlaces,
+    checkInputs,
     checkOptions,
     checkEvents,
   ];
@@ -92,7 +92,7 @@ const missing = (table: string, key: string, why: string): AgentProblem => ({
 const isSafePath = (path: string): boolean =>
   path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !part.includes("\\"));
 
-const checkPlaces: Check = (file) => {
+const checkInputs: Check = (file) => {
   const unsafe = (path: (string | number)[], value: string): AgentProblem | undefined =>
     isSafePath(value)
       ? undefined

@@ -2,7 +2,7 @@ import { suggest } from "../../base/suggest.ts";
 import { type ArgumentTemplate, listPlaceholders, placeholders, wordsIn } from "./argument-template.ts";
 import type { AgentFile } from "./schema.ts";
 
-/** One thing that is wrong with the file, before its place in the text is known. */
+/** One thing that is wrong with the file, before its line in the text is known. */
 export interface AgentProblem {
   readonly path: readonly (string | number)[];
   readonly at?: "key" | "value";
@@ -22,9 +22,9 @@ export function checkCommands(file: AgentFile): (AgentProblem | undefined)[] {
     const path = ["launch", name];
     if (name !== "resume") problems.push(checkProgram(command[0]!, path, install.kind));
     for (const [index, template] of command.entries()) {
-      const place = [...path, index];
-      for (const text of [template].flat()) problems.push(checkWords(text, place, template, file));
-      problems.push(checkPair(command[index - 1], template, place, name));
+      const wordPath = [...path, index];
+      for (const text of [template].flat()) problems.push(checkWords(text, wordPath, template, file));
+      problems.push(checkPair(command[index - 1], template, wordPath, name));
     }
     const words = command.flat().flatMap(wordsIn);
     if (name.endsWith("headless") && !words.includes("task")) {

@@ -17,8 +17,8 @@ const makers: { readonly [K in Kind]: (line: JsonObject, rule: Rule<K>) => Agent
     return { kind: "session_started", conversation, ...(model && { model }) };
   },
   message: (line, rule) =>
-    said(textAt(line, rule.text), (text) => ({ kind: "message", role: "agent", text })),
-  thinking: (line, rule) => said(textAt(line, rule.text), (text) => ({ kind: "thinking", text })),
+    ifText(textAt(line, rule.text), (text) => ({ kind: "message", role: "agent", text })),
+  thinking: (line, rule) => ifText(textAt(line, rule.text), (text) => ({ kind: "thinking", text })),
   tool_called: (line, rule) => ({
     kind: "tool_called",
     id: textAt(line, rule.id),
@@ -32,8 +32,9 @@ const makers: { readonly [K in Kind]: (line: JsonObject, rule: Rule<K>) => Agent
     summary: rule.summary === undefined ? "" : textAt(line, rule.summary),
   }),
   file_changed: (line, { path, change }) =>
-    said(textAt(line, path), (text) => ({ kind: "file_changed", path: text, change })),
-  approval_asked: (line, rule) => said(textAt(line, rule.what), (what) => ({ kind: "approval_asked", what })),
+    ifText(textAt(line, path), (text) => ({ kind: "file_changed", path: text, change })),
+  approval_asked: (line, rule) =>
+    ifText(textAt(line, rule.what), (what) => ({ kind: "approval_asked", what })),
   error: (line, rule) => ({
     kind: "error",
     message: textAt(line, rule.message),
@@ -80,7 +81,7 @@ function readersOf<R extends { readonly match: Readonly<Record<string, unknown>>
   );
 }
 
-const said = <T>(text: string, make: (text: string) => T): T | undefined =>
+const ifText = <T>(text: string, make: (text: string) => T): T | undefined =>
   text === "" ? undefined : make(text);
 
 /** `message.content.0.text`; SECURITY: own fields only, because the box chooses what the line holds. */

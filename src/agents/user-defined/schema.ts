@@ -22,7 +22,7 @@ const Option = z.strictObject({
   type: z.enum(["text", "number", "switch", "choice"]).describe("What kind of value it takes."),
   description: Line.describe("One sentence for help and forms."),
   choices: z.array(Word).min(1).max(64).optional().describe("The values of a choice."),
-  default: z.union([z.string(), z.number(), z.boolean()]).optional().describe("Value when nobody gives one."),
+  default: z.union([z.string(), z.number(), z.boolean()]).optional().describe("The default value."),
   flag: z
     .union([Argument, Arguments.min(1)])
     .describe("Arguments that carry it, with {value} in them; a switch has no value."),
@@ -73,7 +73,7 @@ export const AgentFile = z.strictObject({
   title: Line.optional().describe("Name as people write it. Default: the name."),
   description: Line.describe("One sentence for help."),
   api: ModelApi.optional().describe("The API it speaks to the model gateway; without one it needs no model."),
-  default_model: Word.optional().describe("Model to ask for when nobody chose one."),
+  default_model: Word.optional().describe("Model to ask for when none is chosen."),
   hosts: z.array(Word).max(64).default([]).describe("Hosts it needs beside the model gateway."),
   state: z.array(Line).max(64).default([]).describe("Where it keeps what it knows, below the home."),
   login: z.array(Line).max(64).default([]).describe("Where a login would be, below the home."),
@@ -135,7 +135,7 @@ interface SchemaNode {
 
 let schema: SchemaNode | undefined;
 
-/** The keys that a table of the file may have at this place, for "did you mean". */
+/** The keys that a table of the file may have at this path, for "did you mean". */
 export function knownKeys(path: readonly (string | number)[]): readonly string[] {
   // Built when it is needed, because turning a schema into data takes a moment and most files are right.
   schema ??= toJSONSchema(AgentFile, { io: "input" }) as SchemaNode;

@@ -12,7 +12,7 @@ import { launchUserAgent } from "./launch.ts";
 import { buildOptions } from "./options.ts";
 import { AgentFile, keyNames, knownKeys } from "./schema.ts";
 
-/** An agent that a person defines with one TOML file. Throws `agent.invalid` with the place of the first mistake. */
+/** An agent that a person defines with one TOML file. Throws `agent.invalid` with the line of the first mistake. */
 export function agentFromToml(text: string, file: string): AgentEntry {
   const { values, positions, findings } = readToml(text);
   const [finding] = findings;
@@ -73,7 +73,7 @@ function recipeOf({ name, install }: AgentFile): InstallRecipe {
   return { kind, bin, hint: install.hint ?? `Install it, then run: agentbox agents add ${name} --from PATH` };
 }
 
-/** A person's input that has no place in the file is reported, and not lost in silence. */
+/** Input that the file has no placeholder for is reported, and not lost in silence. */
 function trapsOf(file: AgentFile): string[] {
   const { launch } = file;
   const canResume = launch.resume !== undefined || launch.resume_headless !== undefined;

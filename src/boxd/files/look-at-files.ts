@@ -22,17 +22,17 @@ export async function serveListFiles(
   config: BoxdConfig,
 ): Promise<void> {
   await using directory = await openInWorkspace(op.path, O_RDONLY | O_DIRECTORY, config);
-  const place = `/proc/self/fd/${directory.fd}`;
+  const openPath = `/proc/self/fd/${directory.fd}`;
   const names: string[] = [];
   let total = 0;
-  for await (const { name } of await opendir(place)) {
+  for await (const { name } of await opendir(openPath)) {
     total += 1;
     // Bounded while it is read: a directory can have millions of entries.
     if (name.length <= maxNameLength) names.push(name);
     if (names.length >= 2 * maxEntries) names.sort().splice(maxEntries);
   }
   for (const name of names.sort().slice(0, maxEntries)) {
-    const entry = await describe(join(place, name), name);
+    const entry = await describe(join(openPath, name), name);
     if (entry) connection.send(entry);
     await connection.writable();
   }
@@ -76,8 +76,8 @@ async function openInWorkspace(path: string, flags: number, config: BoxdConfig):
   const root = await realpath(config.workspace);
   const file = await open(resolve(config.workspace, path), flags).catch(absent(path));
   try {
-    const place = await readlink(`/proc/self/fd/${file.fd}`);
-    if (place === root || place.startsWith(`${root}/`)) return file;
+    const openPath = await readlink(`/proc/self/fd/${file.fd}`);
+    if (openPath === root || openPath.startsWith(`${root}/`)) return file;
     throw new AgentBoxError("file.unsafe_path", `${path} is not in the workspace, or leads out of it.`);
   } catch (error) {
     await file.close();

@@ -21,7 +21,7 @@ export interface BoxNetworkOptions {
   readonly ports: readonly number[];
   readonly hostname: string;
   readonly linkSocket: string;
-  /** Where names are asked for and where the proxy listens; other places only in tests. */
+  /** The addresses of the name server and the proxy; others only in tests. */
   readonly host?: string;
   readonly dnsPort?: number;
   readonly proxyPort?: number;

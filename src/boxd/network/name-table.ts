@@ -19,7 +19,7 @@ const defaults: NameTableOptions = {
   nowMs: () => performance.now(),
 };
 
-/** 127.64.0.0/10, of which as many addresses are used as the table has places. */
+/** 127.64.0.0/10, of which as many addresses are used as the table has entries. */
 const firstAddress = 0x7f40_0001;
 const dotted = (address: number): string =>
   [address >>> 24, (address >>> 16) & 255, (address >>> 8) & 255, address & 255].join(".");

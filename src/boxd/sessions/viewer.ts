@@ -32,7 +32,7 @@ export class Viewer {
   readonly #ring: OutputRing;
   readonly #reader: RingReader;
   #isShowing = false;
-  #told: TerminalSize | undefined;
+  #sentSize: TerminalSize | undefined;
 
   constructor(connection: Connection, ring: OutputRing, op: AttachOp, session: ViewerSession) {
     this.answers = !op.readOnly && op.answers !== false;
@@ -92,8 +92,8 @@ export class Viewer {
   }
 
   #tell(size: TerminalSize): void {
-    if (this.#told?.cols === size.cols && this.#told.rows === size.rows) return;
-    this.#told = size;
+    if (this.#sentSize?.cols === size.cols && this.#sentSize.rows === size.rows) return;
+    this.#sentSize = size;
     this.#connection.send({ type: "size", ...size });
   }
 

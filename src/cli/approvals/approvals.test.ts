@@ -167,7 +167,7 @@ describe("watchApprovals", () => {
     read();
     stdin.write("bob");
     client.close(1, "timed_out");
-    await see("nobody answered");
+    await see("no answer");
     expect(client.answers).toEqual([]);
     client.ask(question(2));
     await see("question 2");

@@ -120,7 +120,7 @@ class ApprovalWatch {
     if (at !== -1) this.#waiting.splice(at, 1);
     if (this.#shown?.approval.id !== id || this.#isAnswering) return;
     const words: Readonly<Record<string, string>> = {
-      timed_out: "nobody answered: denied",
+      timed_out: "no answer: denied",
       withdrawn: "withdrawn",
     };
     this.#screen.note(`  ${words[outcome] ?? "answered elsewhere"}\n`);

@@ -57,10 +57,10 @@ interface Ending {
 /** The verdict, when this was the last event. */
 function show({ screen }: CommandContext, event: BoxEvent): Ending | undefined {
   if (event.type === "agent.event") {
-    const said = event.data as AgentEvent;
-    if (screen.isJson) screen.printJsonLine({ atMs: event.atMs, ...said });
+    const agentEvent = event.data as AgentEvent;
+    if (screen.isJson) screen.printJsonLine({ atMs: event.atMs, ...agentEvent });
     else {
-      const text = renderAgentEvent(said, screen.style);
+      const text = renderAgentEvent(agentEvent, screen.style);
       if (text !== undefined) screen.print(text);
     }
   } else if (event.type === "agent.ended") return event.data as unknown as Ending;

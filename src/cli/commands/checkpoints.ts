@@ -51,7 +51,7 @@ function say({ screen }: CommandContext, data: unknown, text: string): number {
 }
 
 function render(checkpoints: readonly Checkpoint[]): string {
-  if (checkpoints.length === 0) return "No checkpoint yet: nothing has changed, or nobody has looked.";
+  if (checkpoints.length === 0) return "No checkpoint yet: nothing has changed, or nothing was reviewed yet.";
   const now = Date.now();
   return renderTable([
     ["NUMBER", "NAME", "TAKEN", "WHY", "CHANGED", "LINES", "SIZE"],

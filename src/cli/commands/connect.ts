@@ -97,8 +97,8 @@ const renderAbilities = ({ can, cannot }: ConnectionPreset): string =>
 const lastPart = (scope: string): string => scope.split("/").at(-1) ?? scope;
 
 function renderConnected(secret: string, preset: ConnectionPreset | undefined): string {
-  const said = `Connected. The vault has "${secret}", and boxes use it by grant.`;
+  const summary = `Connected. The vault has "${secret}", and boxes use it by grant.`;
   return preset === undefined
-    ? said
-    : `${said}\nAt ${preset.hosts.join(" and ")}, an agent with it\n${renderAbilities(preset)}`;
+    ? summary
+    : `${summary}\nAt ${preset.hosts.join(" and ")}, an agent with it\n${renderAbilities(preset)}`;
 }

@@ -58,7 +58,7 @@ async function isAgreed({ args, screen }: CommandContext, question: string): Pro
   if (screen.isInteractive) return askYesNo(screen, question);
   throw new AgentBoxError(
     "input.invalid",
-    "The engine's configuration is changed, and nobody can be asked here.",
+    "Changing the engine's configuration needs a yes, and this is no terminal.",
     {
       hint: "Add --yes: agentbox doctor --fix --yes",
     },

@@ -98,8 +98,8 @@ export function renderEvent(event: BoxEvent, style: Style): string {
 }
 
 function dataText({ type, data }: BoxEvent): string {
-  const said = networkText(type, data);
-  if (said !== undefined) return said;
+  const sentence = networkText(type, data);
+  if (sentence !== undefined) return sentence;
   return Object.entries(data)
     .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
     .join(" ");

@@ -121,9 +121,13 @@ async function remove({ args, screen, connect }: CommandContext, agent: string):
   await client.getSecret({ name });
   if (!args.isSet("yes")) {
     if (!screen.isInteractive) {
-      throw new AgentBoxError("input.invalid", "A login is removed for good, and nobody can be asked here.", {
-        hint: `Add --yes: agentbox login rm ${printable(agent)} --yes`,
-      });
+      throw new AgentBoxError(
+        "input.invalid",
+        "Removing a login for good needs a yes, and this is no terminal.",
+        {
+          hint: `Add --yes: agentbox login rm ${printable(agent)} --yes`,
+        },
+      );
     }
     if (!(await askYesNo(screen, `Forget ${name}? Boxes of ${agent} then need a key.`)))
       return exitCodes.refused;

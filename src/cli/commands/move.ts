@@ -16,9 +16,13 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   const isUp = before.state.phase === "running" || before.state.phase === "paused";
   if (isUp && before.spec.runtime !== runtime && !args.isSet("yes")) {
     if (!screen.isInteractive) {
-      throw new AgentBoxError("input.invalid", `"${name}" is running, and nobody could be asked.`, {
-        hint: "It is stopped for the move and started again. Add --yes.",
-      });
+      throw new AgentBoxError(
+        "input.invalid",
+        `"${name}" is running; stopping it needs a yes, and this is no terminal.`,
+        {
+          hint: "It is stopped for the move and started again. Add --yes.",
+        },
+      );
     }
     const question = `"${name}" is running. Stop it, move it to ${runtime} and start it again?`;
     if (!(await askYesNo(screen, question))) return 0;

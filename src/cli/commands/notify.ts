@@ -62,8 +62,8 @@ async function add(context: CommandContext, [kind, address]: readonly string[]):
       : {}),
     ...omitUndefined({ wants: wants.length === 0 ? undefined : [...wants] }),
   });
-  const told = `A trial notice has arrived at ${printable(receiver.to)}; notices of your boxes follow.`;
-  return say(context, { receiver }, `${told} Stop them: agentbox notify rm ${receiver.id}`);
+  const summary = `A trial notice has arrived at ${printable(receiver.to)}; notices of your boxes follow.`;
+  return say(context, { receiver }, `${summary} Stop them: agentbox notify rm ${receiver.id}`);
 }
 
 /** SECURITY: everyone who knows the address of a webhook can write to it, so it is never an argument. */

@@ -37,7 +37,7 @@ async function share({ args, screen, connect }: CommandContext, box: string): Pr
   if (url === undefined) screen.print(`${printable(person ?? "")} may ${does} ${box}.`);
   else {
     screen.print(url);
-    screen.note(`Whoever opens it first may ${does} ${box}, and nothing else here.`);
+    screen.note(`The first person who opens it may ${does} ${box}, and nothing else here.`);
   }
   screen.note(
     `It ends ${left(made.expiresAtMs, Date.now())}. End it before: agentbox share rm ${box} ${made.id}`,
@@ -48,7 +48,7 @@ async function share({ args, screen, connect }: CommandContext, box: string): Pr
 async function list({ screen, connect }: CommandContext, box: string): Promise<number> {
   const shares = await (await connect()).listShares(box);
   if (screen.isJson) screen.printJson({ shares });
-  else if (shares.length === 0) screen.print(`${printable(box)} is shared with nobody.`);
+  else if (shares.length === 0) screen.print(`${printable(box)} is not shared.`);
   else {
     const rows = shares.map(({ id, may, with: whom, expiresAtMs }) => [
       id,

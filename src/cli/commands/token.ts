@@ -56,7 +56,7 @@ async function create({ args, screen, connect }: CommandContext, name: string | 
     screen.print(value);
     screen.note("This is the only time it is shown. Send it as: authorization: Bearer abt_…");
     for (const scope of token.scopes.filter((one) => wordScopes.includes(one)))
-      screen.note(`WARNING: whoever has it can, by its scope ${scope}: ${mostOf(scope).join("; ")}.`);
+      screen.note(`WARNING: anyone who has it can, by its scope ${scope}: ${mostOf(scope).join("; ")}.`);
     screen.note(`End it with: agentbox token rm ${token.id}`);
   }
   return 0;

@@ -52,7 +52,7 @@ async function ask(
   const agreed = args.text("yes");
   if (agreed === undefined) {
     if (!screen.isInteractive || screen.isJson) {
-      throw new AgentBoxError("trust.required", "Somebody must agree, and nobody can be asked here.", {
+      throw new AgentBoxError("trust.required", "A person must agree, and this is no terminal.", {
         hint: `Read the list, then: agentbox trust --yes ${question.digest}`,
         facts: { ...question },
       });

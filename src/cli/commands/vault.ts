@@ -103,13 +103,13 @@ async function rm(context: CommandContext, words: readonly string[]): Promise<nu
     if (!screen.isInteractive) {
       throw new AgentBoxError(
         "input.invalid",
-        "A secret is removed for good, and nobody can be asked here.",
+        "Removing a secret for good needs a yes, and this is no terminal.",
         {
           hint: `Add --yes: agentbox vault rm ${name} --yes`,
         },
       );
     }
-    const uses = grants.length === 0 ? "Nobody has a grant for it." : `${grants.length} grants go with it.`;
+    const uses = grants.length === 0 ? "No grants for it." : `${grants.length} grants go with it.`;
     if (!(await askYesNo(screen, `Remove ${name} for good? ${uses}`))) return exitCodes.refused;
   }
   await client.removeSecret({ name });

@@ -41,8 +41,8 @@ export async function startDaemon({ env, program }: StartOptions): Promise<void>
     if ((await findDaemonPid(home)) !== child.pid) child.kill();
     return;
   }
-  const said = (await readFile(logFile)).subarray(before).toString();
-  throw startFailed(outcome, said);
+  const logText = (await readFile(logFile)).subarray(before).toString();
+  throw startFailed(outcome, logText);
 }
 
 type Outcome = "ready" | "timed_out" | { readonly exitCode: number | null };
@@ -86,12 +86,12 @@ function canConnect(socket: string): Promise<boolean> {
 }
 
 /** The log is JSON lines and whatever Node said; the last messages are what a person needs. */
-function startFailed(outcome: Exclude<Outcome, "ready">, said: string): AgentBoxError {
+function startFailed(outcome: Exclude<Outcome, "ready">, logText: string): AgentBoxError {
   const how =
     outcome === "timed_out"
       ? `did not answer within ${readyWithinMs / 1_000} s`
       : `ended at once with ${outcome.exitCode ?? "a signal"}`;
-  const lines = said
+  const lines = logText
     .split("\n")
     .filter((line) => line.trim() !== "")
     .slice(-5)

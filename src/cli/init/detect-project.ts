@@ -104,11 +104,11 @@ function findNode({ names, text }: ProjectFiles): Found | undefined {
 function findPython({ names, text }: ProjectFiles): Found | undefined {
   const marks = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini"];
   if (!marks.some((name) => names.has(name))) return undefined;
-  const said = ["pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt"].map(
+  const texts = ["pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt", "requirements-dev.txt"].map(
     (name) => text(name) ?? "",
   );
   const isPytest =
-    names.has("pytest.ini") || names.has("conftest.py") || said.some((one) => /\bpytest\b/.test(one));
+    names.has("pytest.ini") || names.has("conftest.py") || texts.some((one) => /\bpytest\b/.test(one));
   const hasTests =
     names.has("tests") || names.has("test") || [...names].some((name) => /^test_.*\.py$/.test(name));
   const runner = names.has("uv.lock") ? "uv run " : names.has("poetry.lock") ? "poetry run " : "";

@@ -17,7 +17,7 @@ const readConfig = (file: string): Promise<string | undefined> =>
 const keyVariables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
 interface Making extends Pick<CreateBoxInput, "main" | "run" | "exec" | "attended" | "start" | "ephemeral"> {
-  /** In the place of what was typed. */
+  /** In place of what was typed. */
   readonly agent?: string;
   readonly name?: string;
   /** Called when the request is on its way: what is loaded before would only keep it waiting. */

@@ -96,7 +96,7 @@ describe("net", () => {
     expect(shown).toMatch(/LAST\s+SECRETS/);
     expect(shown).toContain("github ×12, npm ×1");
     expect(shown).toMatch(/github\s+used\s+GET api\.example\.org:443\/user\s+200/);
-    expect(shown).toMatch(/github\s+refused.*nobody has agreed to this use of a secret/);
+    expect(shown).toMatch(/github\s+refused.*no person has agreed to this use of a secret/);
   });
 
   it("says when there is nothing", () => {

@@ -16,13 +16,13 @@ export function renderPlan({ summary, trust, problems, warnings }: Plan, style: 
     [...rows, ...asked].map(([name, text]) => [style.dim(name), printable(text)]),
     "  ",
   );
-  const told = problems.map(({ code, message, hint }) => {
+  const shown = problems.map(({ code, message, hint }) => {
     const paint = isRemediable({ code }) ? style.yellow : style.red;
     const what = `${paint(`${isRemediable({ code }) ? "first" : "refused"} ${code}`)}: ${printable(message)}`;
     return hint === undefined ? what : `${what}\n    ${printable(hint)}`;
   });
   const noted = warnings.map((warning) => `${style.yellow("note")}: ${printable(warning)}`);
-  return [...(table === "" ? [] : [table]), ...noted, ...told].join("\n");
+  return [...(table === "" ? [] : [table]), ...noted, ...shown].join("\n");
 }
 
 function rowsOf({

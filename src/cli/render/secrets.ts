@@ -40,7 +40,7 @@ export function renderSecret({ secret, grants }: SecretDetails, nowMs: number, s
   return [
     style.bold(printable(secret.name)),
     renderTable(facts, "  "),
-    ...(lines.length === 0 ? ["  nobody has a grant"] : lines),
+    ...(lines.length === 0 ? ["  no grants"] : lines),
   ].join("\n");
 }
 

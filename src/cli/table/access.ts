@@ -9,7 +9,7 @@ export const access: readonly CommandSpec[] = [
     summary: "Share a box: a link that works once, for this box only, to look or to work.",
     usage: "share BOX [flags], share ls BOX, share rm BOX ID",
     examples: [
-      "agentbox share shop                    whoever opens the link may look",
+      "agentbox share shop                    anyone with the link may look",
       "agentbox share shop --work --for 8h    and type, for eight hours",
       "agentbox share shop --with ada@example.org  a person of the team, without a link",
       "agentbox share ls shop",
@@ -18,7 +18,7 @@ export const access: readonly CommandSpec[] = [
     flags: {
       work: { type: "switch", summary: "They may type, run and change things in it, too." },
       for: { type: "text", value: "TIME", summary: "How long it holds. Default: a week." },
-      with: { type: "text", value: "PERSON", summary: "Somebody who has signed in, by e-mail address." },
+      with: { type: "text", value: "PERSON", summary: "A person who has signed in, by e-mail address." },
     },
     takes: [1, 3],
     completes: "box",

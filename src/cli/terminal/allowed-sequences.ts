@@ -9,7 +9,7 @@
  */
 import type { Csi } from "./parser.ts";
 
-/** Larger numbers are no place on a screen, only work for the terminal. */
+/** Larger numbers are no position on a screen, only work for the terminal. */
 const largest = 9_999;
 const maxNumbers = 32;
 const maxAddress = 2_083;

@@ -58,7 +58,7 @@ export class TerminalGuard {
     return Uint8Array.prototype.slice.call(this.#buffer, 0, this.#length);
   }
 
-  /** Whether anything but colours and the cursor's place is to be undone. */
+  /** Whether anything but colours and the cursor's position is to be undone. */
   get hasChanged(): boolean {
     return this.#hasChanged;
   }

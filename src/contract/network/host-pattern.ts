@@ -48,9 +48,7 @@ function widthProblem({ name, isWildcard }: HostPattern): HostPatternProblem | u
     const { publicSuffix, isIcann } = parse(name, { allowPrivateDomains: true });
     if (publicSuffix === name) {
       return tooWide(
-        isIcann || !name.includes(".")
-          ? "anybody can register a name there"
-          : "anybody can open a site there",
+        isIcann || !name.includes(".") ? "anyone can register a name there" : "anyone can open a site there",
       );
     }
   }

@@ -74,7 +74,7 @@ export interface EgressRequest {
   readonly port: number;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
-  /** Other parts of the request that a server may obey in the place of its method or path. */
+  /** Other parts of the request that a server may obey in place of its method or path. */
   readonly overrides?: Overrides | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The parts of a request that a server may obey in the place of the method or the path that was judged: headers of
+ * The parts of a request that a server may obey in place of the method or the path that was judged: headers of
  * proxies and frameworks, and parameters of the query. Pure.
  */
 

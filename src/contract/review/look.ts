@@ -7,6 +7,6 @@ export interface Look {
   /** Digest of the review that was shown. */
   readonly digest: string;
   readonly atMs: number;
-  /** Where it is kept; there are few places, and the oldest look makes room. */
+  /** Its slot; there are few, and the oldest look is replaced. */
   readonly slot: number;
 }

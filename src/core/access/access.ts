@@ -283,14 +283,14 @@ export class Access {
       return this.#isConfirmed(holder.person) ? this.findPerson(holder.person) : undefined;
     const share = this.records.state.shares.find(({ id }) => id === holder.share);
     if (!share || share.person !== undefined || !this.#isCurrent(share)) return undefined;
-    // SECURITY: a link that a member sent to themselves must not outlive their place in the team.
+    // SECURITY: a link that a member sent to themselves must not outlive their membership.
     if (share.by !== undefined && !this.#isConfirmed(share.by)) return undefined;
     const { id, box, incarnation, may } = share;
     return { kind: "guest", share: id, box, incarnation, may };
   }
 
   /**
-   * SECURITY: a token must not outlive its person's place in the team for long, even if the provider cannot be asked.
+   * SECURITY: a token must not outlive its person's membership for long, even if the provider cannot be asked.
    */
   #isConfirmed(id: string): boolean {
     const person = this.records.state.people.find((one) => one.id === id);

@@ -129,7 +129,7 @@ function findPerson(core: Using<"access">, text: string): string {
     ({ id, email, isEmailVerified }) => id === text || (isEmailVerified === true && email === wanted),
   );
   if (hits.length === 1 && hits[0]) return hits[0].id;
-  throw new AgentBoxError("access.not_found", "Nobody of this name has signed in here yet.", {
+  throw new AgentBoxError("access.not_found", "No person of this name has signed in here yet.", {
     hint: "They must sign in once; or share by link.",
   });
 }

@@ -86,7 +86,7 @@ export function requestFailed(facts: AgentFacts, why: string, nowMs: number, wei
 /** Enough for any honest agent; the rest is not remembered. */
 const maxOpenTools = 256;
 
-export function agentSaid(facts: AgentFacts, event: AgentEvent, nowMs: number): void {
+export function applyAgentEvent(facts: AgentFacts, event: AgentEvent, nowMs: number): void {
   facts.activeMs = nowMs;
   facts.hasReported = true;
   switch (event.kind) {

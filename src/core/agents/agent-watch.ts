@@ -7,7 +7,7 @@ import type { RecordParts, Using } from "../using.ts";
 import {
   type AgentFacts,
   type EndedBy,
-  agentSaid,
+  applyAgentEvent,
   newFacts,
   requestEnded,
   requestFailed,
@@ -117,8 +117,8 @@ export class AgentWatch {
     });
   }
 
-  said(name: string, event: AgentEvent): void {
-    this.#change(name, (facts) => agentSaid(facts, event, this.#nowMs));
+  noteEvent(name: string, event: AgentEvent): void {
+    this.#change(name, (facts) => applyAgentEvent(facts, event, this.#nowMs));
   }
 
   /** A person has said something to it, so it is no longer waiting for them. */

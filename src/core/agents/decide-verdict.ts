@@ -29,7 +29,7 @@ export function decideVerdict(facts: AgentFacts, end: SessionEnd): Judgement {
 
 function byOrder({ endedBy }: AgentFacts): Judgement | undefined {
   if (endedBy === "timeout") return { verdict: "timed_out", why: "It was not done in the time it had." };
-  if (endedBy === "interrupt") return { verdict: "interrupted", why: "Somebody interrupted it." };
+  if (endedBy === "interrupt") return { verdict: "interrupted", why: "A person interrupted it." };
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelOutcome } from "../../ports/model-gateway.ts";
-import { type AgentFacts, agentSaid, newFacts, requestEnded, requestStarted } from "./agent-facts.ts";
+import { type AgentFacts, applyAgentEvent, newFacts, requestEnded, requestStarted } from "./agent-facts.ts";
 import { decideState, isHopeless, stuckAfterMs } from "./decide-state.ts";
 import { decideVerdict } from "./decide-verdict.ts";
 
@@ -19,7 +19,8 @@ const facts = (mode: AgentFacts["mode"], ...steps: ((facts: AgentFacts) => void)
 };
 const asks = (it: AgentFacts) => requestStarted(it, 0);
 const gets = (outcome: ModelOutcome) => (it: AgentFacts) => requestEnded(it, outcome, 0);
-const says = (event: Parameters<typeof agentSaid>[1]) => (it: AgentFacts) => agentSaid(it, event, 0);
+const says = (event: Parameters<typeof applyAgentEvent>[1]) => (it: AgentFacts) =>
+  applyAgentEvent(it, event, 0);
 const turnDone = says({ kind: "turn_done", isError: false });
 const failure = answer({ status: 500, error: "api_error", hasAnswer: false });
 

@@ -4,7 +4,7 @@
  * should go in and cannot, the request is refused; nothing else is sent in its place.
  */
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
-import { portOf } from "../../base/url-place.ts";
+import { portOf } from "../../base/url-address.ts";
 import { type ModelProvider, builtInProviders } from "../../contract/model/api.ts";
 import type { SecretDenial } from "../../contract/network/policy.ts";
 import { agentLogins, agentOfLogin, loginSecret } from "../../contract/secret/agent-login.ts";
@@ -135,8 +135,8 @@ async function fromVault(
     const info = await core.ports.vault.find(secret);
     if (info === undefined) throw secretMissing(provider, secret);
     const key = await readKey(core, provider, info);
-    const place = { name: provider.name, baseUrl: key.baseUrl ?? provider.baseUrl };
-    return { ...key, sent: () => note(core, box, place, { secret }) };
+    const server = { name: provider.name, baseUrl: key.baseUrl ?? provider.baseUrl };
+    return { ...key, sent: () => note(core, box, server, { secret }) };
   } catch (error) {
     note(core, box, provider, { secret, reason: "secret_unavailable" });
     throw unavailable(provider, secret, error);

@@ -52,13 +52,13 @@ const conversationId = /^[A-Za-z0-9_](?:[A-Za-z0-9_:@=+-]|\.(?!\.))*$/;
 function take(
   core: Using<"agentWatch" | "conversations" | "noteFromAgent" | "turnCheckpoints">,
   box: Box,
-  said: AgentEvent,
+  received: AgentEvent,
 ): void {
-  const parsed = AgentEvent.safeParse(cleaned(said));
+  const parsed = AgentEvent.safeParse(cleaned(received));
   if (!parsed.success) return;
   const event = parsed.data;
   if (event.kind === "session_started" && !conversationId.test(event.conversation)) return;
-  core.agentWatch.said(box.name, event);
+  core.agentWatch.noteEvent(box.name, event);
   // First, so that a reader that is woken by the event finds the entry.
   core.conversations.said(box, event);
   core.noteFromAgent(box, event);

@@ -181,7 +181,7 @@ export async function adopt(core: Using<AdoptParts>, box: Box, isPaused: boolean
 export function runtimeBox(core: Using<"gate" | "storage">, box: Box, tools: BoxTools): RuntimeBox {
   const dirs = core.ports.storage.dirs(box.name);
   const { workspace } = box.spec;
-  // A mounted workspace is the host's directory itself, in the place of the private one.
+  // A mounted workspace is the host's directory itself, in place of the private one.
   const mounted = workspace.mode === "mount" ? workspace.source : undefined;
   return {
     name: box.name,
@@ -299,11 +299,11 @@ async function waitForBoxd(core: Using<"runtimes">, box: Box, link: BoxLink): Pr
   const ended = new Promise<never>((_, reject) => {
     stopListening = runtime.onEnd((status) => {
       if (status.name !== box.name) return;
-      const said = printable((status.diagnostics ?? "").trim().split("\n").slice(-3).join("; "));
+      const lastLines = printable((status.diagnostics ?? "").trim().split("\n").slice(-3).join("; "));
       reject(
         new AgentBoxError(
           "box.start_failed",
-          `The box "${box.name}" ended while it was starting${said ? `: ${said}` : ""}.`,
+          `The box "${box.name}" ended while it was starting${lastLines ? `: ${lastLines}` : ""}.`,
           {
             hint: "Check the runtime: agentbox doctor",
           },

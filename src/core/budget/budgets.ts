@@ -39,8 +39,8 @@ const shown = (value: number, unit: Unit): string =>
 function exhaustedMessage({ held, unit, used, limit }: Obstacle): string {
   const left = shown(Math.max(0, limit - used), unit);
   const { scope, layer } = held.limit;
-  const way = `agentbox budget raise ${held.holder} --scope ${scope} --${unit === "tokens" ? "tokens" : "usd"} N`;
-  return `The budget of ${scopeNames[scope]} (${shown(limit, unit)}, set by ${layer}) has ${left} left, too little for this request; raise it with: ${way}`;
+  const command = `agentbox budget raise ${held.holder} --scope ${scope} --${unit === "tokens" ? "tokens" : "usd"} N`;
+  return `The budget of ${scopeNames[scope]} (${shown(limit, unit)}, set by ${layer}) has ${left} left, too little for this request; raise it with: ${command}`;
 }
 
 const priceUnknownMessage = (model: string): string =>

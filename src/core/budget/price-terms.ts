@@ -49,8 +49,8 @@ export function settledTerms(
 ): readonly string[] {
   const nameOf = (term: string): string => term.split("=")[0] ?? term;
   const kept = asked.filter((term) => !Object.hasOwn(answered, nameOf(term)));
-  const said = Object.entries(answered).map(([name, value]) => `${name}=${value}`);
-  return [...kept, ...said.filter((term) => !standard.has(term))];
+  const answeredTerms = Object.entries(answered).map(([name, value]) => `${name}=${value}`);
+  return [...kept, ...answeredTerms.filter((term) => !standard.has(term))];
 }
 
 /**

@@ -6,7 +6,7 @@ export interface BoxCommand {
   readonly timeoutMs: number;
   /** Without it the command's input is at its end from the start. */
   readonly input?: AsyncIterable<Uint8Array>;
-  /** Takes stdout in the place of `stdout`, one piece at a time: the box waits for the host. When it fails, the command ends. */
+  /** Takes stdout in place of `stdout`, one piece at a time: the box waits for the host. When it fails, the command ends. */
   readonly onStdout?: (chunk: Uint8Array) => Promise<void>;
 }
 

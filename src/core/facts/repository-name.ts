@@ -3,8 +3,8 @@ import type { Box } from "../../contract/box.ts";
 /** The common name of a box's repository: the last part of its address or directory. */
 export function repositoryName({ spec, projectDir }: Pick<Box, "spec" | "projectDir">): string | undefined {
   const { url, source } = spec.workspace;
-  const place = url ?? source ?? projectDir;
-  const last = place
+  const address = url ?? source ?? projectDir;
+  const last = address
     ?.replace(/[?#].*$/, "")
     .split(/[/:]/)
     .findLast((part) => part !== "");

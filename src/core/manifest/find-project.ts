@@ -24,7 +24,7 @@ export async function findProject(core: Using<"host">, named: string): Promise<F
     const file = join(dir, manifestName);
     const text = await host.readProjectFile(dir, manifestName);
     if (text !== undefined) return { dir, manifest: { file, text } };
-    // SECURITY: a link or a pipe in the place of the manifest is no reason to go on without one.
+    // SECURITY: a link or a pipe in place of the manifest is no reason to go on without one.
     if ((await host.realPath(file)) !== undefined) throw unreadable(file);
     const isEnd =
       dir === host.userHome || dir === "/" || (await host.realPath(join(dir, ".git"))) !== undefined;

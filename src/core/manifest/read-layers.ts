@@ -57,7 +57,7 @@ export interface ReadLayers {
   readonly warnings: readonly string[];
 }
 
-/** `places` is absent when a file or the flags cannot be used at all. */
+/** `inputs` is absent when a file or the flags cannot be used at all. */
 export interface TriedLayers {
   readonly inputs?: ManifestInputs | undefined;
   readonly warnings: readonly string[];

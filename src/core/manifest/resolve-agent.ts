@@ -30,10 +30,10 @@ export function resolveAgent(
 
 /** SECURITY: a repository may ask for less than the person set for all their boxes, not for more; who types decides. */
 function autonomyOf(layers: ManifestInputs["layers"]): Autonomy {
-  const said = (source: string) => layers.find((layer) => layer.source === source)?.values.agent?.autonomy;
-  const typed = said("flag");
+  const levelOf = (source: string) => layers.find((layer) => layer.source === source)?.values.agent?.autonomy;
+  const typed = levelOf("flag");
   if (typed !== undefined) return typed;
-  const wanted = [said("user config"), said("manifest")].filter((level) => level !== undefined);
+  const wanted = [levelOf("user config"), levelOf("manifest")].filter((level) => level !== undefined);
   return autonomyLevels.find((level) => wanted.includes(level)) ?? manifestDefaults.agent.autonomy;
 }
 

@@ -14,8 +14,8 @@ export function resolveBudget(layers: readonly ManifestLayer[]): BudgetLimit[] {
   return BudgetScope.options.flatMap((scope) => {
     const typed = amountsOf(layers, "flag", scope);
     return (Object.keys(layerNames) as (keyof typeof layerNames)[]).flatMap((source): BudgetLimit[] => {
-      const said = amountsOf(layers, source, scope);
-      const { tokens, microUsd } = source === "manifest" ? without(said, typed) : said;
+      const amounts = amountsOf(layers, source, scope);
+      const { tokens, microUsd } = source === "manifest" ? without(amounts, typed) : amounts;
       if (tokens === undefined && microUsd === undefined) return [];
       return [
         {
@@ -38,7 +38,7 @@ function amountsOf(
   return { tokens, microUsd: usd === undefined ? undefined : Math.ceil(Number((usd * 1e6).toFixed(3))) };
 }
 
-const without = (said: Amounts, typed: Amounts): Amounts => ({
-  tokens: typed.tokens === undefined ? said.tokens : undefined,
-  microUsd: typed.microUsd === undefined ? said.microUsd : undefined,
+const without = (amounts: Amounts, typed: Amounts): Amounts => ({
+  tokens: typed.tokens === undefined ? amounts.tokens : undefined,
+  microUsd: typed.microUsd === undefined ? amounts.microUsd : undefined,
 });

@@ -152,7 +152,7 @@ export class Notices {
     if (this.#core.access.records.state.receivers.length === 0) return;
     const sinceMs = clock.nowMs() - newsMs;
     const log = await store.listEvents({ limit: recalled, newestFirst: true });
-    const told = new Set(
+    const noticed = new Set(
       log
         .filter(({ type }) => type === "notice.sent" || type === "notice.failed")
         .map(({ data }) => keyOf(data["receiver"], data["event"])),
@@ -161,7 +161,7 @@ export class Notices {
       if (event.atMs >= sinceMs)
         this.#hear(
           event,
-          ({ id, createdAtMs }) => createdAtMs <= event.atMs && !told.has(keyOf(id, event.id)),
+          ({ id, createdAtMs }) => createdAtMs <= event.atMs && !noticed.has(keyOf(id, event.id)),
         );
   }
 }

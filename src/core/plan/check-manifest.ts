@@ -90,7 +90,7 @@ const isTable = (value: unknown): value is object => typeof value === "object" &
 const renderForm = (flags: Readonly<Record<string, unknown>>): string =>
   renderManifest(Object.fromEntries(Object.entries(flags).filter(([, section]) => isTable(section))));
 
-/** All that is wrong, each at its place; `parseFlags`, which the box is made with, stops at the first. */
+/** All problems, each with its path; `parseFlags`, which the box is made with, stops at the first. */
 async function checkForm(
   core: Using<"agents" | "clock" | "host" | "presets" | "runtimes">,
   flags: Readonly<Record<string, unknown>>,

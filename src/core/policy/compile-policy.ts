@@ -46,13 +46,13 @@ function decideDefault(
   layers: readonly NetworkLayer[],
   fallback: NetworkPolicy["default"],
 ): NetworkPolicy["default"] {
-  const said = (layer: NetworkLayer["layer"]) =>
+  const defaultOf = (layer: NetworkLayer["layer"]) =>
     layers.find((candidate) => candidate.layer === layer)?.network.default;
-  if (said("host") === "deny") return "deny";
-  const typed = said("flag");
+  if (defaultOf("host") === "deny") return "deny";
+  const typed = defaultOf("flag");
   if (typed !== undefined) return typed;
-  if (said("user") === "deny") return "deny";
-  return said("project") ?? said("user") ?? said("host") ?? fallback;
+  if (defaultOf("user") === "deny") return "deny";
+  return defaultOf("project") ?? defaultOf("user") ?? defaultOf("host") ?? fallback;
 }
 
 function compileRules(source: NetworkLayer, presets: CompileOptions["presets"]): NetworkRule[] {

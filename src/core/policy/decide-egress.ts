@@ -76,7 +76,7 @@ function hardDenial(policy: NetworkPolicy, host: CanonicalHost, facts: EgressFac
   return policy.exceptions.some(({ name }) => name === host.name) ? "wrong_port" : "reserved_name";
 }
 
-/** A host that is part of AgentBox itself, such as the model gateway: it is no place on any network. */
+/** A host that is part of AgentBox itself, such as the model gateway: it is on no network. */
 const hasBuiltIn = (policy: NetworkPolicy, name: string): boolean =>
   policy.rules.some((rule) => rule.origin.layer === "built-in" && rule.host.name === name);
 

@@ -23,7 +23,7 @@ export type Fit = "yes" | "unknown" | "wrong_method" | "wrong_path" | "malformed
  * How method and path of a request fit a rule for its host and port.
  *
  * SECURITY: a path with two readings fits no permission that is about paths, and every denial. The same holds for a
- * header or parameter that a server may obey in the place of the method or the path.
+ * header or parameter that a server may obey in place of the method or the path.
  */
 export function fitOf(rule: NetworkRule, request: EgressRequest): Fit {
   const { methods, paths } = rule;

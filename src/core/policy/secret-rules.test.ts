@@ -81,13 +81,13 @@ describe("the hosts of secrets", () => {
   it("an exception is reached with a secret under its name, and only by who has opened it", () => {
     const wiki = '[secrets.x]\nhow = "bearer"\nhosts = ["http://wiki.agentbox.internal:8080"]\n';
     const opened = `${wiki}[network.exceptions.wiki]\naddress = "10.0.0.5:8080"\nreason = "our own wiki"`;
-    const place = { port: 8080, method: "GET", path: "/a" };
-    expect(decide({ project: opened }, "wiki.agentbox.internal", place)).toMatchObject({
+    const asked = { port: 8080, method: "GET", path: "/a" };
+    expect(decide({ project: opened }, "wiki.agentbox.internal", asked)).toMatchObject({
       outcome: "allow",
       mustInspect: true,
       exception: { address: "10.0.0.5" },
     });
-    expect(outcome({ project: wiki }, "wiki.agentbox.internal", place)).toBe("deny");
+    expect(outcome({ project: wiki }, "wiki.agentbox.internal", asked)).toBe("deny");
   });
 
   it("go with the secrets, and stay when another policy is put in force", () => {

@@ -13,21 +13,21 @@ function rulesOf({ binding, origin }: SourcedBinding): NetworkRule[] {
   const { source, file, line } = origin;
   if (source === "default") return [];
   const layer = layerNames[source];
-  return placesOf(binding.use).map((place, i) => ({
+  return destinationsOf(binding.use).map((destination, i) => ({
     id: `${layer}:secrets.${binding.name}[${i}]`,
     origin: {
       layer,
       ...omitUndefined({ file, line }),
     },
     mode: "allow",
-    ...place,
+    ...destination,
   }));
 }
 
 type Reached = Pick<NetworkRule, "host" | "ports" | "methods" | "paths" | "inspect">;
 
 /** SECURITY: read wherever a secret may go in, because an unread request cannot be kept clean of other credentials. */
-function placesOf(use: SecretUse): Reached[] {
+function destinationsOf(use: SecretUse): Reached[] {
   if (use.kind === "inject") {
     return use.destinations.map(({ host, port, methods, paths }) => ({
       host,

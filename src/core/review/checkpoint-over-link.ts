@@ -126,11 +126,11 @@ async function fetchBundle(
   return true;
 }
 
-function unusable({ name }: Box, exitCode: number | null, said: string): AgentBoxError {
+function unusable({ name }: Box, exitCode: number | null, stderr: string): AgentBoxError {
   const why =
     exitCode === unusableExit
       ? "its workspace is no longer a repository, or git is not there"
-      : printable(lastLine(said)).slice(0, 300) || `git ended with ${exitCode ?? "a signal"}`;
+      : printable(lastLine(stderr)).slice(0, 300) || `git ended with ${exitCode ?? "a signal"}`;
   return new AgentBoxError("review.failed", `The work of "${name}" could not be read: ${why}.`, {
     hint: `Look into it: agentbox exec ${name} -- git status`,
   });

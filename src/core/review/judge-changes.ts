@@ -42,12 +42,12 @@ export async function judgeChanges(
     paths: () => repository.paths(to),
   });
   const linked = await linkedDangers({ ...input, changes: all, entries: () => repository.entries(to) });
-  return linked.length === 0 ? dangers : dangerList([...dangers, ...unsaid(linked, dangers)]);
+  return linked.length === 0 ? dangers : dangerList([...dangers, ...withoutKnown(linked, dangers)]);
 }
 
 /** Those whose kind is not said of the same path already. */
-export function unsaid(more: readonly Danger[], dangers: readonly Danger[]): readonly Danger[] {
+export function withoutKnown(more: readonly Danger[], dangers: readonly Danger[]): readonly Danger[] {
   const key = ({ kind, path }: Danger): string => `${kind} ${path}`;
-  const said = new Set(dangers.map(key));
-  return more.filter((danger) => !said.has(key(danger)));
+  const known = new Set(dangers.map(key));
+  return more.filter((danger) => !known.has(key(danger)));
 }

@@ -66,7 +66,7 @@ const tooMany = (commits: readonly HistoryCommit[]): CommitDangers => ({
     {
       kind: "commit",
       path: `commit ${commits.at(-1)!.id.slice(0, 12)}`,
-      why: `More commits follow on these ${commits.length}, and nobody has looked into them. Squash them, or ask the agent to.`,
+      why: `More commits follow on these ${commits.length}, and they were not looked into. Squash them, or ask the agent to.`,
     },
   ],
 });

@@ -13,7 +13,7 @@ import type { CommitDangers } from "../../contract/review/history.ts";
 import type { MergePreview, MergeRequest, MergeTip } from "../../ports/merge.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { Using } from "../using.ts";
-import { judgeChanges, unsaid } from "./judge-changes.ts";
+import { judgeChanges, withoutKnown } from "./judge-changes.ts";
 import { type History, judgeHistory } from "./judge-history.ts";
 import { baseOf } from "./review-of.ts";
 
@@ -94,7 +94,7 @@ async function previewOf(
 
 async function judgePreview(
   core: Using<"reviews" | "secretScan">,
-  { changes: own, dangers: said }: LandingSubject,
+  { changes: own, dangers: known }: LandingSubject,
   { source, before, after, commits }: MergePreview,
   person: string | undefined,
 ): Promise<Pick<JudgedLanding, "dangers" | "history">> {
@@ -110,12 +110,12 @@ async function judgePreview(
       change.oldPath,
       change.path,
     ].join(" ");
-  const known = new Set(own.map(key));
-  const others = changes.filter((change) => !known.has(key(change)));
+  const ownKeys = new Set(own.map(key));
+  const others = changes.filter((change) => !ownKeys.has(key(change)));
   const found = await judgeChanges(core, { repository: reader, to: after }, others, changes);
   const history: History = { commits, isCut: false };
   return {
-    dangers: unsaid(found, said).map((danger) => ({
+    dangers: withoutKnown(found, known).map((danger) => ({
       ...danger,
       why: `As it would land in your branch: ${danger.why}`,
     })),

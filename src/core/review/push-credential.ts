@@ -3,7 +3,7 @@
  * have come from anywhere; so a secret goes only to hosts that a person has named or bound it to.
  */
 import { AgentBoxError } from "../../base/errors.ts";
-import { portOf } from "../../base/url-place.ts";
+import { portOf } from "../../base/url-address.ts";
 import type { Box } from "../../contract/box.ts";
 import type { PushSection } from "../../manifest/sections/push-section.ts";
 import { matchesHost } from "../../contract/network/host-pattern.ts";
@@ -87,7 +87,7 @@ function requireBound({ spec }: Box, secret: string, target: PushTarget): void {
       binding.secret === secret && binding.isOrdered && destinationOf(binding, target) !== undefined,
   );
   if (isBound) return;
-  throw new AgentBoxError("push.refused", `Nobody has said that work may be pushed to ${target.host}.`, {
+  throw new AgentBoxError("push.refused", `No person has agreed that work may be pushed to ${target.host}.`, {
     hint: `Say so in the user config: [push] hosts = ["${target.host}"]`,
     facts: { host: target.host },
   });

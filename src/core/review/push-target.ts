@@ -3,7 +3,7 @@
  * own config alone.
  */
 import { AgentBoxError } from "../../base/errors.ts";
-import { isLoopback } from "../../base/url-place.ts";
+import { isLoopback } from "../../base/url-address.ts";
 import type { PushSection } from "../../manifest/sections/push-section.ts";
 import { matchesPath } from "../../contract/network/path-pattern.ts";
 import { ForgeKind } from "../../contract/review/push.ts";

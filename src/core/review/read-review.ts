@@ -17,7 +17,7 @@ export interface ReviewQuery {
   readonly from?: string | undefined;
   /** Without it: the newest state. */
   readonly to?: string | undefined;
-  /** Another box, in the place of `from`. */
+  /** Another box, in place of `from`. */
   readonly against?: string | undefined;
 }
 

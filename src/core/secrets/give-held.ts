@@ -5,7 +5,7 @@ import type { BoxLink } from "../../ports/link.ts";
 import type { Using } from "../using.ts";
 import { heldValues } from "./held.ts";
 
-/** Below what one message of the link and the box's own place for them can hold. */
+/** Below what one message of the link and the box's own directory for them can hold. */
 const maxHeldBytes = 512 * 1024;
 
 export const holdsSecrets = ({ spec }: Pick<Box, "spec">): boolean => spec.secrets.some(isHeld);

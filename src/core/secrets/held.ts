@@ -21,7 +21,7 @@ export async function heldValues(
     if (!(await isGranted(core, box, binding))) {
       throw new AgentBoxError(
         "secret.not_granted",
-        `The box "${box.name}" asks to hold the secret "${binding.secret}" itself, and nobody has agreed.`,
+        `The box "${box.name}" asks to hold the secret "${binding.secret}" itself, and no person has agreed.`,
         { hint: `Agree: agentbox vault grant ${binding.secret} --project ${box.projectDir ?? "DIR"}` },
       );
     }

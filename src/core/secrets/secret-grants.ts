@@ -69,7 +69,7 @@ export class SecretGrants {
     const before = await core.ports.store.listSecretGrants(secret);
     const hits = before.filter((grant) => scope === undefined || isSameScope(grant.scope, scope));
     if (hits.length === 0) {
-      throw new AgentBoxError("grant.not_found", `Nobody has such a grant for the secret "${secret}".`, {
+      throw new AgentBoxError("grant.not_found", `There is no such grant for the secret "${secret}".`, {
         hint: `Look at its grants: agentbox vault show ${secret}`,
       });
     }

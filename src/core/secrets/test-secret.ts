@@ -1,10 +1,10 @@
 /**
- * Makes one harmless request for each place of a binding, from inside the box and through its gate, and says what
+ * Makes one harmless request for each destination of a binding, from inside the box and through its gate, and says what
  * became of the secret. The way is the box's own, so the answer is true for its programs, too.
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import { portOf } from "../../base/url-place.ts";
+import { portOf } from "../../base/url-address.ts";
 import type { RouteBody } from "../../contract/api/routes.ts";
 import type { SecretTest } from "../../contract/api/schemas/vault.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
@@ -49,7 +49,7 @@ export async function testSecret(
   }
   if (!(await isGranted(core, box, binding))) {
     // Not sent, because the request would wait for an answer while its sender waits for the request.
-    const sentence = `Nothing was sent: nobody has agreed that ${box.name} uses ${binding.secret}. Agree: agentbox vault grant ${binding.secret} --box ${box.name}`;
+    const sentence = `Nothing was sent: no person has agreed that ${box.name} uses ${binding.secret}. Agree: agentbox vault grant ${binding.secret} --box ${box.name}`;
     return binding.use.destinations.map((destination) => ({
       url: `${destination.scheme}://${destination.host.name}:${destination.port}`,
       method: "",
@@ -137,7 +137,7 @@ function sentenceFor(secret: string, record: EgressRecord | undefined, status: n
 const wayOut: Readonly<Record<string, string>> = {
   secret_unavailable: "Is the vault locked, or the value gone? See: agentbox vault status",
   secret_unusable: "The value does not fit into a header: agentbox vault rotate NAME",
-  not_approved: "Nobody agreed to reach the host: agentbox approvals",
+  not_approved: "No person agreed to reach the host: agentbox approvals",
 };
 
 /** A path that the pattern covers, for a request that asks for nothing in particular. */

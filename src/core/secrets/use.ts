@@ -19,7 +19,7 @@ export const loginUse = (agent: string): AskedUse => ({
   sentence: `ask ${agent}'s models with the login ${loginSecret(agent)}`,
 });
 
-/** Another place, way, method, path or variable is another use, and another question. */
+/** Another destination, kind, method, path or variable is another use, and another question. */
 export function useDigest({ use, env, prefix }: Pick<SecretBinding, "use" | "env" | "prefix">): string {
   return `sha256:${createHash("sha256").update(canonicalJson({ use, env, prefix })).digest("hex")}`;
 }

@@ -24,7 +24,7 @@ export type ModelRequest =
   | { readonly kind: "skills"; readonly source: string; readonly sentence: string };
 
 export function modelRequests(layers: readonly ManifestLayer[]): ModelRequest[] {
-  // SECURITY: beside what holds without the manifest. The vendor's own address is another place than the one that the
+  // SECURITY: beside what holds without the manifest. The vendor's own address is another server than the one that the
   // person's config names for the same provider.
   const before = resolveProviders(layers.filter(({ source }) => source !== "manifest"));
   return resolveProviders(layers)

@@ -22,7 +22,7 @@ export function isOwnDirectory(path: string, userHome: string): boolean {
     if (isWithin(home, path)) return true;
     if (isWithin(path, home)) return path.slice(home.length).startsWith("/.");
   }
-  return systemDirectories.some((place) => isWithin(path, place));
+  return systemDirectories.some((directory) => isWithin(path, directory));
 }
 
 /** For mounts and skills; a manifest that was agreed to at the command line is no question any more. */
@@ -55,9 +55,9 @@ async function refuseOwn({ ports: { host } }: Using<"host">, sources: readonly s
   const home = (await host.realPath(host.userHome)) ?? host.userHome;
   const found = sources.find((source) => isOwnDirectory(source, home));
   if (found === undefined) return;
-  const place = printable(found);
-  throw new AgentBoxError("access.forbidden", `A browser cannot show ${place} of the host to a box.`, {
+  const directory = printable(found);
+  throw new AgentBoxError("access.forbidden", `A browser cannot show ${directory} of the host to a box.`, {
     hint: "This needs a yes at the command line: agentbox trust, or agentbox run in that directory.",
-    facts: { parameter: "place", needs: "socket", place },
+    facts: { parameter: "place", needs: "socket", directory },
   });
 }

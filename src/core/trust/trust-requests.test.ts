@@ -147,7 +147,7 @@ reason = "a local model"
     expect(sentences('[model.providers.anthropic]\nkey = "vault:team"')).toEqual([
       "send the secret team to https://api.anthropic.com as the key of the model provider anthropic",
     ]);
-    // The vendor's own address is elsewhere for a person who has named another place.
+    // The vendor's own address is another server for a person who has named their own.
     const company = parseUserConfig('[model.providers.openai]\nbase_url = "https://models.example.org"', {
       file: "/home/ada/config.toml",
     }).layer!;

@@ -115,7 +115,7 @@ function answerOf(core: Using<"clock">, outgoing: ClientRequest): Promise<Incomi
     outgoing.on("response", resolve);
     outgoing.on("upgrade", (_answer, socket) => {
       socket.destroy();
-      reject(brokenAnswer("a protocol that nobody asked for"));
+      reject(brokenAnswer("a protocol that was not asked for"));
     });
   });
 }

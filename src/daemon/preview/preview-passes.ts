@@ -41,12 +41,12 @@ export class PreviewPasses {
     return { pass: keep(this.#passes, { ...grant, expiresAtMs }), expiresAtMs };
   }
 
-  /** Once, and for the place it was made for. */
+  /** Works once, for the box and port it was made for. */
   claim(
     pass: string,
-    place: { box: string; port: number },
+    target: { box: string; port: number },
   ): { cookie: string; grant: PreviewGrant } | undefined {
-    const grant = this.#take(this.#passes, pass, place);
+    const grant = this.#take(this.#passes, pass, target);
     if (!grant) return undefined;
     this.#passes.delete(digest(pass));
     const lasting = { ...grant, expiresAtMs: this.#clock.nowMs() + grantMs };
@@ -54,9 +54,9 @@ export class PreviewPasses {
   }
 
   /** SECURITY: a box's page can add cookies of its own beside ours, so any of several may be the right one. */
-  find(cookies: readonly string[], place: { box: string; port: number }): PreviewGrant | undefined {
+  find(cookies: readonly string[], target: { box: string; port: number }): PreviewGrant | undefined {
     for (const cookie of cookies) {
-      const grant = this.#take(this.#cookies, cookie, place);
+      const grant = this.#take(this.#cookies, cookie, target);
       if (grant) return grant;
     }
     return undefined;

@@ -134,7 +134,7 @@ export class Previews {
   async answer(request: IncomingMessage, response: ServerResponse, admitted: () => void): Promise<void> {
     response.on("error", () => undefined);
     try {
-      const target = this.#placeOf(request);
+      const target = this.#targetOf(request);
       if (request.url!.startsWith(ownPath)) return await this.#enter(target, request, response);
       const grant = this.#admit(target, request);
       admitted();
@@ -155,7 +155,7 @@ export class Previews {
 
   async #upgrade({ request, socket, head }: Upgrade, admitted: () => void): Promise<void> {
     try {
-      const target = this.#placeOf(request);
+      const target = this.#targetOf(request);
       // SECURITY: a WebSocket is not bound to its own origin by the browser, so this is where it is.
       if (request.headers.origin !== previewOrigin(target, this.#webPort)) throw notYours();
       const grant = this.#admit(target, request);
@@ -172,7 +172,7 @@ export class Previews {
   }
 
   /** SECURITY: what is meant is said by the Host header alone, in one form; everything else is refused before anything happens. */
-  #placeOf(request: IncomingMessage): PreviewTarget {
+  #targetOf(request: IncomingMessage): PreviewTarget {
     const hosts = request.headersDistinct["host"] ?? [];
     const target = hosts.length === 1 ? parsePreviewHost(hosts[0], this.#webPort) : undefined;
     if (!target) throw new AgentBoxError("input.invalid", "This is not the name of a preview.");

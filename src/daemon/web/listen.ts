@@ -44,7 +44,7 @@ export function createWebPort(
     port = await listen(opened, candidates(settings.port, remembered, core.ports.host.agentboxHome));
     server = opened;
     url = settings.url === undefined ? undefined : new URL(settings.url);
-    addresses = placesOf(port, url);
+    addresses = addressesOf(port, url);
     const chosen = port;
     if (chosen !== remembered) await core.access.change((state) => ({ ...state, port: chosen }));
   };
@@ -89,7 +89,7 @@ export async function openAtStart(core: Using<"access" | "host" | "report">, web
   }
 }
 
-function placesOf(port: number, url: URL | undefined): WebAddresses {
+function addressesOf(port: number, url: URL | undefined): WebAddresses {
   const own = [loopback, "localhost", "[::1]"].map((name) => `${name}:${port}`);
   return {
     hosts: new Set([...own, ...(url === undefined ? [] : [url.host])]),

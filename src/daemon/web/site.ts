@@ -4,7 +4,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import type { Using } from "../../core/using.ts";
 import { sendAsset } from "./assets.ts";
 import { claim } from "./claim.ts";
-import { beginSignIn, finishSignIn, takeLogoutNotice, tellWays } from "./team.ts";
+import { beginSignIn, finishSignIn, takeLogoutNotice, describeSignIn } from "./team.ts";
 
 export interface SiteRequest {
   readonly core: Using<"access" | "host" | "team">;
@@ -20,7 +20,7 @@ export interface SiteRequest {
 /** SECURITY: only POST, so that no link, image or prefetch begins, finishes or ends anything. */
 const posts: Readonly<Record<string, (asked: SiteRequest) => Promise<void>>> = {
   "/auth/claim": claim,
-  "/auth/ways": tellWays,
+  "/auth/options": describeSignIn,
   "/auth/begin": beginSignIn,
   "/auth/finish": finishSignIn,
   "/auth/logout-notice": takeLogoutNotice,

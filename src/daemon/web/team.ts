@@ -46,7 +46,7 @@ const FinishBody = z.strictObject({
 });
 
 /** The part of the settings that a page may know before sign-in: whether there is a button, and its label. */
-export async function tellWays({ core, response, request }: SiteRequest): Promise<void> {
+export async function describeSignIn({ core, response, request }: SiteRequest): Promise<void> {
   await readJson(request, { isOfStranger: true });
   const { sign_in } = await readWebSection(core);
   sendJson(response, 200, sign_in === undefined ? {} : { provider: providerName(sign_in) });

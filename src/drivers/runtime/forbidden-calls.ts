@@ -39,7 +39,7 @@ export const personalities = [0, 0x0004_0000, 0xffff_ffff] as const;
 
 /** S_ISUID and S_ISGID. */
 export const setIdBits = { user: 0o4000, group: 0o2000 } as const;
-/** O_CREAT, and the bit of O_TMPFILE that is its own: with neither, what is in the place of the mode means nothing. */
+/** O_CREAT, and the bit of O_TMPFILE that is its own: with neither, what is in place of the mode means nothing. */
 export const makesFile = { create: 0x40, unnamed: 0x40_0000 } as const;
 /**
  * Calls that give a file its mode, and the number of that argument. mkdir is not one: the kernel itself leaves the bits

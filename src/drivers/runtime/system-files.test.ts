@@ -47,12 +47,12 @@ describe("placing", () => {
     const layout = readSystemLayout();
     const bundle = "/etc/ssl/certs/ca-certificates.crt";
     const targets = [bundle, "/etc/ssl/agentbox/ca.pem", "/etc/ssl/certs/no-such-file.crt"];
-    const placed = await mountSystemFiles(
+    const byTarget = await mountSystemFiles(
       targets.map((target) => ({ source, target })),
       layout,
     );
     const expected = targets.slice(existsSync(bundle) ? 0 : 1, 2);
-    expect(placed).toEqual(expected.map((target) => ({ source, target })));
+    expect(byTarget).toEqual(expected.map((target) => ({ source, target })));
   });
 
   it.skipIf(linked === undefined)("follows a link only to another place for certificates", async () => {

@@ -1,5 +1,5 @@
 /**
- * Files of ours in the place of the system's own, such as the certificates to trust. Each covers exactly one file
+ * Files of ours in place of the system's own, such as the certificates to trust. Each covers exactly one file
  * that a box has or could have; everything stays read-only, and nothing on the host is written.
  */
 import { lstat, realpath, stat } from "node:fs/promises";
@@ -49,8 +49,8 @@ export async function mountSystemFiles(
   layout: SystemLayout,
 ): Promise<readonly SystemFile[]> {
   const found = await Promise.all(files.map((file) => mountFile(file, layout)));
-  const placed = new Map(found.flatMap((file) => (file === undefined ? [] : [[file.target, file]])));
-  return [...placed.values()];
+  const byTarget = new Map(found.flatMap((file) => (file === undefined ? [] : [[file.target, file]])));
+  return [...byTarget.values()];
 }
 
 async function mountFile(file: SystemFile, layout: SystemLayout): Promise<SystemFile | undefined> {

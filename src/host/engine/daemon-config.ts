@@ -51,8 +51,8 @@ export function configFileOf(engine: EngineProcess | undefined): string {
   const { uid, userHome } = readHostEnv();
   const argv = engine?.argv ?? [];
   const at = argv.findIndex((word) => word === "--config-file" || word.startsWith("--config-file="));
-  const told = argv[at]?.includes("=") ? argv[at].slice("--config-file=".length) : argv[at + 1];
-  if (at > 0 && told?.startsWith("/")) return told;
+  const configured = argv[at]?.includes("=") ? argv[at].slice("--config-file=".length) : argv[at + 1];
+  if (at > 0 && configured?.startsWith("/")) return configured;
   const isOwn = engine !== undefined && engine.uid !== 0 && engine.uid === uid;
   return isOwn ? join(userHome, ".config/docker/daemon.json") : "/etc/docker/daemon.json";
 }

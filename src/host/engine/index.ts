@@ -125,23 +125,23 @@ const startHint = (url: string): string => {
 /** In words of what a person can do: start it, be let in, or look at its log. */
 export function explainEngineError(error: unknown, { url, source }: EngineAddress): AgentBoxError {
   if (error instanceof AgentBoxError) return error;
-  const place = source === "found" ? url : `${url} (from ${source})`;
+  const address = source === "found" ? url : `${url} (from ${source})`;
   const code = systemCode(error);
   if (code === "EACCES" || code === "EPERM") {
-    return new AgentBoxError("runtime.broken", `You may not speak to the container engine at ${place}.`, {
-      hint: "Use an engine of your own (rootless Docker or Podman). Joining the group docker would work too, but whoever is in it is root on this host.",
+    return new AgentBoxError("runtime.broken", `You may not speak to the container engine at ${address}.`, {
+      hint: "Use an engine of your own (rootless Docker or Podman). Joining the group docker would work too, but every member of it is root on this host.",
       cause: error,
     });
   }
   if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTFOUND" || code === "EHOSTUNREACH") {
-    return new AgentBoxError("runtime.broken", `The container engine at ${place} is not running.`, {
+    return new AgentBoxError("runtime.broken", `The container engine at ${address} is not running.`, {
       hint: startHint(url),
       cause: error,
     });
   }
   return new AgentBoxError(
     "runtime.broken",
-    `The container engine at ${place} failed: ${messageOf(error)}.`,
+    `The container engine at ${address} failed: ${messageOf(error)}.`,
     {
       hint: "Run: agentbox doctor",
       cause: error,

@@ -19,6 +19,6 @@ const checkOptions: Check = ({ agent = {} }, { agentOptions = {} }): Problem[] =
   const schema = Object.hasOwn(agentOptions, name) ? agentOptions[name] : undefined;
   if (schema === undefined || options === undefined) return [];
   const issues = safeParse(schema, options).error?.issues ?? [];
-  const placed = issues.map((issue) => ({ ...issue, path: ["agent", "options", ...issue.path] }));
-  return schemaProblems(placed, { agent: { options } }, () => Object.keys(schema.shape));
+  const ofOptions = issues.map((issue) => ({ ...issue, path: ["agent", "options", ...issue.path] }));
+  return schemaProblems(ofOptions, { agent: { options } }, () => Object.keys(schema.shape));
 };

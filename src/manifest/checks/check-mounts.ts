@@ -59,7 +59,7 @@ function checkTarget({ target }: MountEntry, index: number): Problem[] {
 /** A path of the host that a box is to see. */
 export function checkSource(source: string, path: Path, context: CheckContext): Problem[] {
   if (source.startsWith("~") && source !== "~" && !source.startsWith("~/")) {
-    const message = `The source ${quote(source)} is the home of somebody else or not a path.`;
+    const message = `The source ${quote(source)} is another user's home or not a path.`;
     return [
       {
         code: "E026",

@@ -54,13 +54,13 @@ const requiredBy: Readonly<Record<How | "service", readonly Key[]>> = {
 function checkEntry(entry: SecretEntry, path: Path): Problem[] {
   const { from: _from, service, how, ...rest } = entry;
   if (service !== undefined && how !== undefined) return [notOne(path, "service and how")];
-  const way = service === undefined ? how : "service";
-  if (way === undefined) return [notOne(path, "neither service nor how")];
-  const unfit = (Object.keys(rest) as Key[]).filter((key) => !keysOf[way].includes(key));
-  const missing = requiredBy[way].filter((key) => entry[key] === undefined);
+  const kind = service === undefined ? how : "service";
+  if (kind === undefined) return [notOne(path, "neither service nor how")];
+  const unfit = (Object.keys(rest) as Key[]).filter((key) => !keysOf[kind].includes(key));
+  const missing = requiredBy[kind].filter((key) => entry[key] === undefined);
   return [
-    ...unfit.map((key) => unfitting(path, key, way)),
-    ...missing.map((key) => missingKey(path, key, way)),
+    ...unfit.map((key) => unfitting(path, key, kind)),
+    ...missing.map((key) => missingKey(path, key, kind)),
     ...checkHosts(entry, path),
     ...checkPaths(entry.paths ?? [], [...path, "paths"]),
     ...checkHeader(entry, path),
@@ -76,22 +76,22 @@ const notOne = (path: Path, what: string): Problem => ({
   hint: 'Keep exactly one: service = "github", or how with hosts.',
 });
 
-const unfitting = (path: Path, key: string, way: How | "service"): Problem => ({
+const unfitting = (path: Path, key: string, kind: How | "service"): Problem => ({
   code: "E059",
   path: [...path, key],
   at: "key",
-  message: `${key} does not belong to ${wordsFor(way)}.`,
-  hint: `Remove it; ${wordsFor(way)} takes ${["from", ...keysOf[way]].join(", ")}.`,
+  message: `${key} does not belong to ${wordsFor(kind)}.`,
+  hint: `Remove it; ${wordsFor(kind)} takes ${["from", ...keysOf[kind]].join(", ")}.`,
 });
 
-const missingKey = (path: Path, key: string, way: How | "service"): Problem => ({
+const missingKey = (path: Path, key: string, kind: How | "service"): Problem => ({
   code: "E013",
   path,
-  message: `The key ${quote(key)} is missing, which ${wordsFor(way)} needs.`,
+  message: `The key ${quote(key)} is missing, which ${wordsFor(kind)} needs.`,
   hint: `Add ${key}.`,
 });
 
-const wordsFor = (way: How | "service"): string => (way === "service" ? "a service" : `how = "${way}"`);
+const wordsFor = (kind: How | "service"): string => (kind === "service" ? "a service" : `how = "${kind}"`);
 
 function checkHosts({ how, hosts = [] }: SecretEntry, path: Path): Problem[] {
   if (how === undefined || how === "env" || how === "file") return [];

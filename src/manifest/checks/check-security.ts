@@ -87,24 +87,24 @@ function checkTargets(
 ): Problem[] {
   const taken = [...mounts];
   const directories = entries.flatMap(([name, { tmpfs = {} }]) =>
-    Object.entries(tmpfs).map(([place, size]) => ({ place, size, name })),
+    Object.entries(tmpfs).map(([target, size]) => ({ target, size, name })),
   );
-  return directories.flatMap(({ place, size, name }, i): Problem[] => {
-    const path = ["security", "exceptions", name, "tmpfs", place];
+  return directories.flatMap(({ target, size, name }, i): Problem[] => {
+    const path = ["security", "exceptions", name, "tmpfs", target];
     if (i >= maxTmpfs) return [noTarget(path, `there are more than ${maxTmpfs} of them`)];
-    const reason = whyNotThere(place, taken);
-    taken.push(normalizePath(place));
+    const reason = whyNotThere(target, taken);
+    taken.push(normalizePath(target));
     return [...(reason === undefined ? [] : [noTarget(path, reason)]), ...checkSize(size, path)];
   });
 }
 
-function whyNotThere(place: string, taken: readonly string[]): string | undefined {
-  if (!isPlainAbsolute(place) || !plainPath.test(place)) return "it is not a plain absolute path";
-  const own = [boxPaths.workspace, boxPaths.home].find((dir) => isWithin(place, dir));
+function whyNotThere(path: string, taken: readonly string[]): string | undefined {
+  if (!isPlainAbsolute(path) || !plainPath.test(path)) return "it is not a plain absolute path";
+  const own = [boxPaths.workspace, boxPaths.home].find((dir) => isWithin(path, dir));
   // SECURITY: the box can make links there, and a mount would follow them.
   if (own !== undefined) return `it is in ${own}, which the box can change`;
-  const other = taken.find((target) => isWithin(place, target) || isWithin(target, place));
-  return forbiddenMountTarget(place) ?? (other === undefined ? undefined : `it overlaps with ${other}`);
+  const other = taken.find((target) => isWithin(path, target) || isWithin(target, path));
+  return forbiddenMountTarget(path) ?? (other === undefined ? undefined : `it overlaps with ${other}`);
 }
 
 const noTarget = (path: Path, reason: string): Problem => ({

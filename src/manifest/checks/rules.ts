@@ -81,12 +81,12 @@ export const manifestRules = {
   },
   E015: {
     title: "A duration cannot be read",
-    why: "A duration is a number with a unit, so that nobody has to guess seconds or minutes.",
+    why: "A duration is a number with a unit, so that there is no guessing between seconds and minutes.",
     example: 'version = 1\n[lifecycle]\nttl = "5 days"',
   },
   E016: {
     title: "A size cannot be read",
-    why: "A size is a number with a unit, so that nobody has to guess bytes or mebibytes.",
+    why: "A size is a number with a unit, so that there is no guessing between bytes and mebibytes.",
     example: 'version = 1\n[resources]\nmemory = "2G"',
   },
   E017: {
@@ -177,7 +177,7 @@ export const manifestRules = {
   },
   E034: {
     title: "A wildcard covers too much",
-    why: "A wildcard over a name under which anybody can register, such as *.com or *.github.io, lets everybody in.",
+    why: "A wildcard over a name under which anyone can register, such as *.com or *.github.io, allows everyone's hosts.",
     example: 'version = 1\n[network]\nallow = ["*.com"]',
   },
   E035: {
@@ -202,7 +202,7 @@ export const manifestRules = {
   },
   E039: {
     title: "A date and time cannot be read",
-    why: "Without a zone nobody can tell when it is.",
+    why: "Without a zone the time is ambiguous.",
     example: 'version = 1\n[[network.rules]]\nhost = "example.org"\nexpires = "tomorrow"',
   },
   E040: {
@@ -298,7 +298,7 @@ export const manifestRules = {
   },
   E058: {
     title: "A secret has not exactly one of service and how",
-    why: "With two there is no saying which one is meant, with none nobody knows where the secret goes.",
+    why: "With two there is no saying which one is meant, with none there is no saying where the secret goes.",
     example: 'version = 1\n[secrets.github]\nfrom = "vault:github"',
   },
   E059: {
@@ -360,7 +360,7 @@ export const manifestRules = {
   },
   W006: {
     title: "An MCP server is reached in the clear",
-    why: "Whoever is on the way can read and change what the agent gets from it.",
+    why: "Everyone on the path can read and change what the agent gets from it.",
     example: 'version = 1\n[mcp.servers.docs]\nurl = "http://mcp.example.org"',
   },
   W007: {

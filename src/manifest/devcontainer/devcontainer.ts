@@ -19,7 +19,7 @@ export interface Devcontainer {
   /** Its name in the project. */
   readonly file: string;
   readonly image?: string | undefined;
-  /** Debian packages in the place of its features; only where it names no image. */
+  /** Debian packages in place of its features; only where it names no image. */
   readonly packages?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** One sentence each. */

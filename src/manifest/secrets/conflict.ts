@@ -16,9 +16,9 @@ export function conflictOf(
 ): SecretConflict | undefined {
   const { name } = binding;
   for (const other of others) {
-    const place = sharedDestination(binding.use, other.use);
-    if (place === undefined || areOneInTwoWays(binding, other)) continue;
-    const message = `The secrets "${other.name}" and "${name}" are both for ${place}.`;
+    const destination = sharedDestination(binding.use, other.use);
+    if (destination === undefined || areOneInTwoWays(binding, other)) continue;
+    const message = `The secrets "${other.name}" and "${name}" are both for ${destination}.`;
     return { code: "E062", message, hint: "Remove one, or tell their paths or methods apart." };
   }
   for (const variable of variablesOf(binding)) {

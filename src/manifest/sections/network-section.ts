@@ -47,7 +47,11 @@ export type NetworkRuleEntry = z.infer<typeof NetworkRuleEntry>;
 const ExceptionEntry = z
   .strictObject({
     address: Word.describe('Address and port, such as "10.0.0.5:5432" or "[fd00::5]:5432".'),
-    reason: z.string().min(8).max(500).describe("Why the box needs it. It is shown to whoever agrees."),
+    reason: z
+      .string()
+      .min(8)
+      .max(500)
+      .describe("Why the box needs it. It is shown to the person who agrees."),
   })
   .describe(
     "One address of the local network or the host, for a database or a local model. The box reaches it as <name>.agentbox.internal. Asks for trust.",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isLoopback } from "../../base/url-place.ts";
+import { isLoopback } from "../../base/url-address.ts";
 import { Host, SecretRef } from "./scalars.ts";
 
 const SmtpSection = z

@@ -3,7 +3,7 @@ import { ExceptionName, FeatureName, PathText, Size, Word } from "./scalars.ts";
 
 export const SecurityExceptionEntry = z
   .strictObject({
-    reason: z.string().min(8).max(500).describe("Why the work needs it; whoever is asked reads this."),
+    reason: z.string().min(8).max(500).describe("Why the work needs it; the person who is asked reads this."),
     feature: FeatureName.optional().describe(
       "The exception holds only where runtime.features has this name. Without it: always.",
     ),

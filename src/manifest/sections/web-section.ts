@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isLoopback } from "../../base/url-place.ts";
+import { isLoopback } from "../../base/url-address.ts";
 import { Address, Duration, PathText, SecretRef, Word } from "./scalars.ts";
 
 const urlOf = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);
@@ -26,7 +26,7 @@ const SignInSection = z
       .optional()
       .describe("Absolute path of a file that holds the client's secret. Only its owner may read it."),
     client_secret: SecretRef.optional().describe(
-      'The client\'s secret, by its name in the vault, such as "vault:sign-in". The vault must be open when somebody signs in.',
+      'The client\'s secret, by its name in the vault, such as "vault:sign-in". The vault must be open when a person signs in.',
     ),
     name: Word.optional().describe("What the button calls the provider. Without it: the host of the issuer."),
     groups_claim: Word.optional().describe(
@@ -37,7 +37,7 @@ const SignInSection = z
       .min(1)
       .max(256)
       .optional()
-      .describe("Who is in this group is an admin: sees every box and gives trust. Without it: nobody."),
+      .describe("Members of this group are admins: they see every box and give trust. Default: no admins."),
     allowed_groups: names("Who may sign in: people of one of these groups. Admins always may.").optional(),
     allowed_domains: names(
       "Who may sign in: people with a verified e-mail address of one of these domains. Together with allowed_groups both must hold.",

@@ -12,7 +12,7 @@ interface Entry {
   readonly value: Position;
 }
 
-/** Where each key and value of a TOML text is; what is not known has the place of its nearest known parent. */
+/** Where each key and value of a TOML text is; an unknown one has the position of its nearest known parent. */
 export class TomlPositions {
   readonly #entries: ReadonlyMap<string, Entry>;
 

@@ -102,7 +102,7 @@ class CacheStore implements ProjectCaches {
       const file = cache && (await open(archive, "r").catch(() => undefined));
       if (cache === undefined || file === undefined) return undefined;
       try {
-        // SECURITY: as the box's user, so that an archive that names other places reaches none the box could not.
+        // SECURITY: as the box's user, so that an archive that names other paths reaches none the box could not.
         const { code, stderr } = await run(["tar", "--extract", "--no-same-owner", "--no-same-permissions"], {
           ...this.#as(owner, home),
           stdinFd: file.fd,

@@ -4,7 +4,7 @@
  */
 import { AgentBoxError } from "../../base/errors.ts";
 import { parseJsonObject } from "../../base/json.ts";
-import { isLoopback } from "../../base/url-place.ts";
+import { isLoopback } from "../../base/url-address.ts";
 import { readBounded } from "../../host/read-bounded.ts";
 
 export const requestTimeoutMs = 10_000;
@@ -18,7 +18,7 @@ export interface Request {
 }
 export type BoundedFetch = (url: string, request: Request) => Promise<Response>;
 
-/** SECURITY: tokens and codes are sent here, so a place without TLS is refused unless it is this very host. */
+/** SECURITY: tokens and codes are sent here, so a server without TLS is refused unless it is this host. */
 export function checkAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe =

@@ -88,7 +88,7 @@ export class HostConnections implements Connections {
       provider,
       settle: (obtain) => this.#settle(signIn, plan, provider, obtain),
     });
-    const stopWaiting = clock.after(lifetimeMs, () => signIn.end("expired", "Nobody agreed in time."));
+    const stopWaiting = clock.after(lifetimeMs, () => signIn.end("expired", "No person agreed in time."));
     const { url, userCode } = flow;
     const facts = { url, ...omitUndefined({ userCode }) };
     signIn.show({ ...facts, expiresAtMs: clock.nowMs() + lifetimeMs }, () => {
@@ -116,7 +116,7 @@ export class HostConnections implements Connections {
       if (signIn.state.secret === secret) signIn.end("failed", "Another sign-in was begun in its place.");
     }
     if (waiting.filter(({ isWaiting }) => isWaiting).length >= maxWaiting) {
-      throw new AgentBoxError("connection.failed", "Too many sign-ins wait for somebody.", {
+      throw new AgentBoxError("connection.failed", "Too many sign-ins wait for a person.", {
         hint: "Finish one, or wait ten minutes.",
       });
     }

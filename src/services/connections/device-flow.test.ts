@@ -63,7 +63,7 @@ describe("with a code that is typed elsewhere", () => {
     fixture.deviceSeconds = 1;
     await using bench = openBench();
     const { id } = await start(bench);
-    expect(await ended(bench, id)).toMatchObject({ state: "expired", message: "Nobody agreed in time." });
+    expect(await ended(bench, id)).toMatchObject({ state: "expired", message: "No person agreed in time." });
   });
 });
 

@@ -60,7 +60,7 @@ function endOf(error: unknown): { state: EndState; message: string } {
   const { code, sentence } = failureOf(error);
   switch (code) {
     case "expired_token":
-      return { state: "expired", message: "Nobody agreed in time." };
+      return { state: "expired", message: "No person agreed in time." };
     case "access_denied":
       return { state: "failed", message: "The person said no, or may not say yes." };
     case undefined:

@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import type { SecureContext } from "node:tls";
 import { AgentBoxError, messageOf } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
-import { portOf } from "../../base/url-place.ts";
+import { portOf } from "../../base/url-address.ts";
 import { version } from "../../base/version.ts";
 import { openTunnel } from "../../host/proxy-tunnel.ts";
 import { readBounded } from "../../host/read-bounded.ts";

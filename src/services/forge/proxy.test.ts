@@ -92,8 +92,8 @@ describe("a proxy that everything must go through", () => {
 
   it("is named by no error", async () => {
     const forges = openForges({ upstreamProxy: "http://me:canary-password@127.0.0.1:1" });
-    const place = { url: `${secure.origin}/shop/app.git`, credential };
-    for (const attempt of [forges.openPullRequest({ ...order, ...place }), forges.look(place, ["main"])]) {
+    const remote = { url: `${secure.origin}/shop/app.git`, credential };
+    for (const attempt of [forges.openPullRequest({ ...order, ...remote }), forges.look(remote, ["main"])]) {
       const error = (await attempt.catch((e: unknown) => e)) as Error;
       expect(error).toMatchObject({ code: "push.failed" });
       expect(error.message).not.toMatch(/canary/);
@@ -102,13 +102,13 @@ describe("a proxy that everything must go through", () => {
 
   it("is not needed: a server that the host does not trust is refused all the same", async () => {
     const forges = openForges({});
-    const place = { url: `${secure.origin}/shop/app.git`, credential };
-    expect(await forges.openPullRequest({ ...order, ...place })).toMatchObject({ number: 1 });
+    const remote = { url: `${secure.origin}/shop/app.git`, credential };
+    expect(await forges.openPullRequest({ ...order, ...remote })).toMatchObject({ number: 1 });
     delete process.env["NODE_EXTRA_CA_CERTS"];
-    await expect(forges.openPullRequest({ ...order, ...place })).rejects.toMatchObject({
+    await expect(forges.openPullRequest({ ...order, ...remote })).rejects.toMatchObject({
       code: "push.failed",
     });
-    await expect(forges.look(place, ["main"])).rejects.toMatchObject({ code: "push.failed" });
+    await expect(forges.look(remote, ["main"])).rejects.toMatchObject({ code: "push.failed" });
     expect(secure.requests.filter(({ path }) => path.includes("info/refs"))).toEqual([]);
   });
 });

@@ -34,8 +34,8 @@ export function messageOfAnswer(value: unknown): string {
 
 export function requestFailed({ status, value }: ApiAnswer, order: PullRequestOrder): AgentBoxError {
   const { host } = new URL(order.url);
-  const said = quoteSafely(messageOfAnswer(value), order.credential);
-  const why = said === "" ? `status ${status}` : `${said} (status ${status})`;
+  const message = quoteSafely(messageOfAnswer(value), order.credential);
+  const why = message === "" ? `status ${status}` : `${message} (status ${status})`;
   return new AgentBoxError(
     "push.failed",
     `The branch is pushed, but ${host} opened no pull request: ${why}.`,

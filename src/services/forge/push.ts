@@ -36,15 +36,15 @@ function refusalOf({ stdout, stderr }: RunResult, order: PushOrder): AgentBoxErr
   const [, summary] = /^!\t[^\t]*\t(.*)$/m.exec(stdout) ?? [];
   if (summary === undefined) return undefined;
   if (/stale info|fetch first|non-fast-forward|already exists|(?:cannot|failed to) lock/.test(summary)) {
-    return new AgentBoxError("push.refused", `The branch ${order.branch} was moved by somebody else.`, {
+    return new AgentBoxError("push.refused", `The branch ${order.branch} was moved by another person.`, {
       hint: "Look at it there, and push to another branch with --branch.",
     });
   }
-  const said = stderr
+  const reasons = stderr
     .split("\n")
     .filter((line) => /^remote: \S/.test(line))
     .map((line) => line.slice("remote: ".length).trim());
-  const why = quoteSafely([summary, ...said].join("; "), order.credential);
+  const why = quoteSafely([summary, ...reasons].join("; "), order.credential);
   return new AgentBoxError("push.refused", `The remote refused the branch ${order.branch}: ${why}.`, {
     hint: "Choose another branch with --branch, or change the remote's rules.",
   });

@@ -174,8 +174,8 @@ describe("a body that the head depends on", () => {
     expect(first.toString()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
     const rest = await raw(socket, "abc");
     expect(rest).toMatch(/^HTTP\/1\.1 200[^]*"x-sum":"3"/);
-    const placed = await raw(await world.open(), post("/", placeholder));
-    expect(placed).toContain('"reason":"secret_misplaced"');
+    const answer = await raw(await world.open(), post("/", placeholder));
+    expect(answer).toContain('"reason":"secret_misplaced"');
     expect(world.seen).toHaveLength(3);
     expect(world.fixture.records.at(-1)).toMatchObject({ secret: "github", isInjected: false });
   });
@@ -205,7 +205,7 @@ describe("a body that the head depends on", () => {
 });
 
 describe("a decision that waits for a person", () => {
-  it("ends when the program goes away, and holds no place after it", async () => {
+  it("ends when the program goes away, and holds no slot after it", async () => {
     await using world = await managed(echo, { limits: { approvalsPending: 1, secretPromptMs: 1 } });
     let isAborted = false;
     let asked = 0;
@@ -221,7 +221,7 @@ describe("a decision that waits for a person", () => {
     const socket = await world.open();
     socket.write(get("/waiting"));
     await waitFor("the question", () => asked === 1);
-    // Its place is taken, so the next one that waits gets none.
+    // Its slot is taken, so the next one that waits gets none.
     const crowded = await raw(await world.open(), get("/crowded"));
     expect(crowded).toMatch(/^HTTP\/1\.1 429/);
     isAborted = false;

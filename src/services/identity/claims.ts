@@ -24,9 +24,9 @@ const Known = z.object({
 export function personFrom(
   settings: SignInSection,
   subject: string,
-  told: Readonly<Record<string, unknown>>,
+  idToken: Readonly<Record<string, unknown>>,
 ): PersonClaims {
-  const { name, preferred_username, email, email_verified, hd } = Known.parse(told);
+  const { name, preferred_username, email, email_verified, hd } = Known.parse(idToken);
   const { issuer } = settings;
   // SECURITY: at Google anyone can have an account with an address of your domain; only `hd` says that it is the
   // domain's own.
@@ -39,18 +39,18 @@ export function personFrom(
     name: shown === "" ? printable(subject.slice(0, 120)) : shown,
     ...(email === undefined ? {} : { email: email.toLowerCase() }),
     isEmailVerified,
-    groups: groupsIn(settings.groups_claim ?? "groups", told, isEmailVerified),
+    groups: groupsIn(settings.groups_claim ?? "groups", idToken, isEmailVerified),
   };
 }
 
 function groupsIn(
   claim: string,
-  told: Readonly<Record<string, unknown>>,
+  idToken: Readonly<Record<string, unknown>>,
   isEmailVerified: boolean,
 ): readonly string[] {
   // SECURITY: where people write their own address, it must not make them a member of anything.
   if (claim === "email" && !isEmailVerified) return [];
-  const value = Object.hasOwn(told, claim) ? told[claim] : undefined;
+  const value = Object.hasOwn(idToken, claim) ? idToken[claim] : undefined;
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   return list
     .slice(0, maxGroups)

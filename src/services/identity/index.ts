@@ -95,10 +95,14 @@ async function finish(
     pkceCodeVerifier: checks.verifier,
     idTokenExpected: true,
   });
-  const told = tokens.claims();
-  if (told === undefined) throw new AgentBoxError("sign_in.refused", "The provider sent no id token.");
-  const claims = personFrom(settings, told.sub, await withUserInfo(configuration, tokens, told.sub, told));
-  const sid = told["sid"];
+  const idToken = tokens.claims();
+  if (idToken === undefined) throw new AgentBoxError("sign_in.refused", "The provider sent no id token.");
+  const claims = personFrom(
+    settings,
+    idToken.sub,
+    await withUserInfo(configuration, tokens, idToken.sub, idToken),
+  );
+  const sid = idToken["sid"];
   return {
     claims,
     ...(typeof sid === "string" && sid.length <= 256 ? { sid } : {}),
@@ -111,12 +115,12 @@ async function withUserInfo(
   configuration: KnownProvider["configuration"],
   tokens: Tokens,
   subject: string,
-  told: Fields,
+  idToken: Fields,
 ): Promise<Fields> {
-  if (configuration.serverMetadata().userinfo_endpoint === undefined) return told;
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return idToken;
   // SECURITY: the library refuses an answer about another subject (a swapped access token).
   const info: Fields = await fetchUserInfo(configuration, tokens.access_token, subject);
-  return { ...info, ...told };
+  return { ...info, ...idToken };
 }
 
 async function recheck(
@@ -128,10 +132,10 @@ async function recheck(
     const { configuration } = await provider();
     return await asSignInError(async () => {
       const tokens = await refreshTokenGrant(configuration, refreshToken);
-      const told = tokens.claims();
-      if (told !== undefined && told.sub !== subject)
-        throw new AgentBoxError("sign_in.refused", "The provider's answer is about somebody else.");
-      const fields = await withUserInfo(configuration, tokens, subject, told ?? {});
+      const idToken = tokens.claims();
+      if (idToken !== undefined && idToken.sub !== subject)
+        throw new AgentBoxError("sign_in.refused", "The provider's answer is about another person.");
+      const fields = await withUserInfo(configuration, tokens, subject, idToken ?? {});
       const claims: PersonClaims | undefined =
         Object.keys(fields).length === 0 ? undefined : personFrom(settings, subject, fields);
       return {

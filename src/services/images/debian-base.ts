@@ -182,12 +182,12 @@ function bootstrapFailure({ stderr, timedOut }: RunResult): AgentBoxError {
     return unknownPackages([...new Set(unknown.map(([, a, b]) => printable(a ?? b ?? "")))]);
   const lines = stderr.split("\n").filter((line) => /^(?:[EW]|dpkg: error):? /.test(line));
   // SECURITY: an address in a message may hold the password of a mirror.
-  const said = printable(lines.slice(-2).join("; ")).replaceAll(/\/\/[^/@\s]*@/g, "//");
+  const lastLines = printable(lines.slice(-2).join("; ")).replaceAll(/\/\/[^/@\s]*@/g, "//");
   return new AgentBoxError(
     "image.build_failed",
     timedOut
       ? "Building the base took too long."
-      : `The base could not be built: ${said || "mmdebstrap failed"}.`,
+      : `The base could not be built: ${lastLines || "mmdebstrap failed"}.`,
     { hint: "Check that apt-get update works on this host, and that there is room on the disk." },
   );
 }

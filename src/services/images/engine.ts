@@ -115,9 +115,10 @@ async function followProgress(
   let pending = "";
   const take = (line: string): void => {
     if (line.trim() === "") return;
-    const said = JSON.parse(line) as { error?: string; status?: string; progress?: string };
-    if (said.error !== undefined) throw new AgentBoxError("image.build_failed", said.error);
-    if (said.status !== undefined) onProgress(printable(`${said.status} ${said.progress ?? ""}`.trim()));
+    const progressLine = JSON.parse(line) as { error?: string; status?: string; progress?: string };
+    if (progressLine.error !== undefined) throw new AgentBoxError("image.build_failed", progressLine.error);
+    if (progressLine.status !== undefined)
+      onProgress(printable(`${progressLine.status} ${progressLine.progress ?? ""}`.trim()));
   };
   for await (const chunk of answer) {
     const lines = (pending + String(chunk)).split("\n");

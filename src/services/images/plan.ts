@@ -35,10 +35,10 @@ const format = 1;
 
 export async function planImage(recipe: ImageRecipe, base: Base, memo: DigestMemo): Promise<ImagePlan> {
   requirePortableNode();
-  const node = planned("node", placed(recipe.tools.node, boxPaths.node));
+  const node = planned("node", copied(recipe.tools.node, boxPaths.node));
   const boxd = planned("boxd", boxdItems(recipe.tools.boxd));
   const skills =
-    recipe.skills === undefined ? undefined : planned("skills", placed(recipe.skills, boxPaths.skills));
+    recipe.skills === undefined ? undefined : planned("skills", copied(recipe.skills, boxPaths.skills));
   const { agent, servers = [] } = recipe;
   const digests = {
     node: await memo.of(recipe.tools.node, () => digestOfLayer(node)),
@@ -76,25 +76,25 @@ const planned = (name: string, items: () => AsyncGenerator<TarItem>): Unkeyed =>
   content: () => tar(items()),
 });
 
-const placed = (source: string, target: string) => () => treeItems({ source, target });
+const copied = (source: string, target: string) => () => treeItems({ source, target });
 
 /** boxd, and the places at which a runtime puts what belongs to one box. */
 const boxdItems = (source: string) =>
   async function* (): AsyncGenerator<TarItem> {
     yield { kind: "dir", path: "home" };
     yield { kind: "dir", path: boxPaths.home.slice(1) };
-    yield* placed(source, `${boxPaths.tools}/boxd`)();
+    yield* copied(source, `${boxPaths.tools}/boxd`)();
     yield { kind: "dir", path: boxPaths.workspace.slice(1) };
   };
 
 function agentLayer({ agent: { name, tool } }: ImageRecipe): PlannedLayer[] {
   if (!tool) return [];
-  const layer = planned(`agent ${name}`, placed(tool.dir, `${boxPaths.agents}/${name}`));
+  const layer = planned(`agent ${name}`, copied(tool.dir, `${boxPaths.agents}/${name}`));
   return [{ ...layer, key: `agent ${name} ${tool.digest}` }];
 }
 
 function serverLayer({ name, digest, dir }: ImageServer): PlannedLayer {
-  return { ...planned(`mcp ${name}`, placed(dir, `${boxPaths.mcp}/${name}`)), key: `mcp ${name} ${digest}` };
+  return { ...planned(`mcp ${name}`, copied(dir, `${boxPaths.mcp}/${name}`)), key: `mcp ${name} ${digest}` };
 }
 
 async function digestOfLayer({ content }: Unkeyed): Promise<string> {

@@ -5,7 +5,7 @@ import type { SecretBinding, SecretDestination } from "../../contract/secret/bin
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import type { Placeholder } from "./placeholder.ts";
 
-/** One place of one binding. */
+/** One destination of one binding. */
 export interface BoundDestination {
   readonly binding: SecretBinding;
   readonly destination: SecretDestination;
@@ -45,7 +45,7 @@ export const isUnclear = (managed: readonly BoundDestination[], request: Outgoin
     (one) => isFor(one, request) && permitsPath(one.destination.paths, request.path) === undefined,
   );
 
-/** The place whose host is named most exactly; `ambiguous` where two bindings name it alike. */
+/** The destination whose host is named most exactly; `ambiguous` where two bindings name it alike. */
 export function chooseDestination(
   destinations: readonly BoundDestination[],
 ): BoundDestination | "ambiguous" | undefined {

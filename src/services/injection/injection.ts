@@ -1,5 +1,5 @@
 /**
- * Puts values into the requests of boxes that have secrets. An error on the way is a refusal, and a request whose place
+ * Puts values into the requests of boxes that have secrets. An error on the way is a refusal, and a request whose destination
  * needs a credential is never sent without it. No value outlives the request it was put into.
  */
 import type { Transform } from "node:stream";
@@ -27,7 +27,7 @@ export interface InjectionOptions {
   readonly clock?: Clock | undefined;
 }
 
-const nothing: Prepared = { outcome: "pass", body: undefined };
+const passUnchanged: Prepared = { outcome: "pass", body: undefined };
 
 export class GateInjection implements Injection {
   readonly #table = new BindingTable();
@@ -60,7 +60,7 @@ export class GateInjection implements Injection {
 
   prepare(box: GateBox, request: OutgoingRequest, signal: AbortSignal): Prepared | Promise<Prepared> {
     const bindings = this.#table.find(box);
-    if (bindings === undefined) return nothing;
+    if (bindings === undefined) return passUnchanged;
     try {
       const decision = decideRequest(bindings, request, this.#clock.nowMs());
       if (decision.outcome === "refuse") return decision;

@@ -7,9 +7,9 @@ import { valueForms } from "./value-forms.ts";
 const patternsOf = (...values: string[]): PatternSet =>
   new PatternSet(valueForms(values.map((value) => ({ value }))));
 
-/** Cuts into pieces at the given places. */
-function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
-  const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+/** Cuts into pieces at the given offsets. */
+function cut(bytes: Buffer, cutsAt: readonly number[]): Buffer[] {
+  const ends = [...cutsAt.map((at) => at % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   return ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
 }
 
@@ -29,11 +29,11 @@ const cuts = fc.array(fc.nat(), { maxLength: 12 });
 describe("masking", () => {
   it("takes every occurrence out, keeps the length, and changes nothing else", () => {
     fc.assert(
-      fc.property(value, around, cuts, (secret, parts, places) => {
+      fc.property(value, around, cuts, (secret, parts, cutsAt) => {
         const text = parts.map((part) => part ?? secret).join("");
         const input = Buffer.from(text, "latin1");
         const patterns = patternsOf(secret);
-        const output = masked(patterns, cut(input, places));
+        const output = masked(patterns, cut(input, cutsAt));
         expect(output.length).toBe(input.length);
         expect(output.includes(Buffer.from(secret, "latin1"))).toBe(false);
         const whole = masked(patterns, [input]);

@@ -28,8 +28,8 @@ async function scan(chunks: readonly Buffer[], encoding: BodyEncoding = "identit
   }
 }
 
-function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
-  const ends = [...places.map((at) => at % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+function cut(bytes: Buffer, cutsAt: readonly number[]): Buffer[] {
+  const ends = [...cutsAt.map((at) => at % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
   return ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
 }
 
@@ -44,10 +44,10 @@ const packers = {
 describe("a request's body", () => {
   it("passes byte for byte without a placeholder, and never whole with one", async () => {
     await fc.assert(
-      fc.asyncProperty(text, text, cuts, async (before, after, places) => {
+      fc.asyncProperty(text, text, cuts, async (before, after, cutsAt) => {
         const clean = Buffer.from(`${before}agentbox0123${after}`);
-        expect(await scan(cut(clean, places))).toEqual({ passed: clean, isRefused: false });
-        const dirty = cut(Buffer.from(`${before}${token}${after}`), places);
+        expect(await scan(cut(clean, cutsAt))).toEqual({ passed: clean, isRefused: false });
+        const dirty = cut(Buffer.from(`${before}${token}${after}`), cutsAt);
         const { passed, isRefused } = await scan(dirty);
         expect(isRefused).toBe(true);
         expect(passed.includes(token)).toBe(false);
@@ -69,11 +69,11 @@ describe("a request's body", () => {
   it.each(["gzip", "deflate", "br"] as const)("is looked at inside %s", async (encoding) => {
     for (const pack of packers[encoding]) {
       await fc.assert(
-        fc.asyncProperty(text, text, cuts, async (before, after, places) => {
+        fc.asyncProperty(text, text, cuts, async (before, after, cutsAt) => {
           const clean = pack(Buffer.from(`${before}nothing${after}`));
-          expect(await scan(cut(clean, places), encoding)).toEqual({ passed: clean, isRefused: false });
+          expect(await scan(cut(clean, cutsAt), encoding)).toEqual({ passed: clean, isRefused: false });
           const dirty = pack(Buffer.from(`${before}${token}${after}`));
-          const { passed, isRefused } = await scan(cut(dirty, places), encoding);
+          const { passed, isRefused } = await scan(cut(dirty, cutsAt), encoding);
           expect(isRefused).toBe(true);
           expect(passed.length).toBeLessThan(dirty.length);
         }),

@@ -1,5 +1,5 @@
 /**
- * The value that a box holds in the place of a secret: made from the incarnation and the name of the binding, so it is
+ * The value that a box holds in place of a secret: made from the incarnation and the name of the binding, so it is
  * the same after a restart, another one in a fork, and says nothing about the value.
  */
 import { createHash } from "node:crypto";

@@ -55,7 +55,7 @@ export const notGranted = ({ secret }: SecretBinding, box: GateBox): Refusal =>
   refuse(
     "secret_not_granted",
     secret,
-    `Nobody has agreed that the box ${box.name} uses the secret ${secret} here.`,
+    `No person has agreed that the box ${box.name} uses the secret ${secret} here.`,
     `Run: agentbox vault grant ${secret} --box ${box.name}`,
   );
 

@@ -17,7 +17,7 @@ import {
 import { type Refusal, misplaced, misplacedIn, unusable } from "./refusal.ts";
 import { type SentCredentials, markInHead, readCredentials } from "./sent-credentials.ts";
 
-/** A request to a bound place, with the placeholders it brought. */
+/** A request to a bound destination, with the placeholders it brought. */
 export interface Wanted {
   readonly outcome: "inject";
   readonly bound: BoundDestination;
@@ -101,7 +101,7 @@ function boundDestination(
 const twoReadings = ({ binding: { secret } }: BoundDestination): Refusal =>
   misplaced(
     secret,
-    `The path can be read in two ways, so nobody can say whether the secret ${secret} is for it.`,
+    `The path can be read in two ways, so it is unclear whether the secret ${secret} is for it.`,
     "Send it without encoded slashes, dots and double encoding, or bind the secret without paths.",
   );
 

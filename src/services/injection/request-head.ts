@@ -1,4 +1,4 @@
-/** The head of a request with the value in it: once, in the place that the binding names, and nothing else changed. */
+/** The head of a request with the value in it: once, where the binding names it, and nothing else changed. */
 import type { SecretDestination } from "../../contract/secret/binding.ts";
 import type { OutgoingRequest } from "../../ports/injection.ts";
 import type { SentCredentials } from "./sent-credentials.ts";

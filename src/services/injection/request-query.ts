@@ -36,7 +36,7 @@ export const decodePercent = (text: string): string =>
 /** The same as a form is read, where a plus is a space. */
 export const decodeLoosely = (text: string): string => decodePercent(text.replaceAll("+", " "));
 
-/** The target with one parameter more, in the place of `replaced` where there is one. */
+/** The target with one parameter more, in place of `replaced` where there is one. */
 export function withParameter(
   { path, pieces = [] }: SplitPath,
   name: string,

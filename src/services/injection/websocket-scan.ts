@@ -1,6 +1,6 @@
 /**
  * Looks for placeholders in what a program sends over a WebSocket. Every byte passes as it came, except what completes a
- * placeholder. Packed messages are not looked into: to bound places none are agreed on.
+ * placeholder. Packed messages are not looked into: to bound destinations none are agreed on.
  */
 import { Transform, type TransformCallback } from "node:stream";
 import type { Marks } from "./marks.ts";

@@ -64,7 +64,7 @@ export class Arrivals {
       settle();
       this.refuse(socket, reason);
     };
-    // SECURITY: a box that opens connections and keeps silent would otherwise use up all the places.
+    // SECURITY: a box that opens connections and keeps silent would otherwise use up all the slots.
     const cancel = this.#clock.after(helloMs, () => refuse("no hello in time"));
     socket.on("close", settle);
     readHello(socket, {

@@ -205,7 +205,7 @@ export class HostBoxLink implements BoxLink {
     if (hello.role === "gate" && hello.protocol === linkProtocol) return this.#greetGate(raw, hello);
     const expected = hello.role === "stream" ? this.#expected.get(hello.id) : undefined;
     if (hello.role === "stream" && !expected)
-      return this.#arrivals.refuse(raw, "a stream that nobody asked for");
+      return this.#arrivals.refuse(raw, "a stream that was not asked for");
     if (this.#framed.size >= maxConnections) return this.#arrivals.refuse(raw, "too many connections");
     this.#framed.add(raw);
     const socket = new FrameSocket(raw, this.#options.clock);

@@ -160,7 +160,7 @@ describe("a box that is not boxd", () => {
     await sendUntilClosed(encodeJson({ role: "stream", protocol: 1, id }));
     stream.end(encodeJson({ type: "exit", code: 0, signal: null, timedOut: false }));
     expect(await all).toMatchObject({ last: { type: "exit" }, error: undefined });
-    expect(violations.join()).toContain("nobody asked");
+    expect(violations.join()).toContain("not asked for");
   });
 
   test("a stream that breaks the protocol, or off, is an error for its listener only", async () => {
@@ -243,7 +243,7 @@ describe("time", () => {
   test("who says nothing for five seconds is cut off, and many of them cannot keep boxd out", async () => {
     const silent = await Promise.all(Array.from({ length: 64 }, () => dial(path())));
     const closed = silent.map((socket) => once(socket, "close"));
-    // The 65th finds no place among those that have not said what they are.
+    // The 65th finds no slot among those that have not said what they are.
     await once(await dial(path()), "close");
     expect(said.join()).toContain("too many");
     clock.advance(5_000);

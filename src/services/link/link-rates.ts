@@ -33,11 +33,11 @@ export interface BoxRates {
 export function openLinkRates(clock: Clock): () => BoxRates {
   const [allConnections, allFrames] = [new SharedRate(connections, clock), new SharedRate(frames, clock)];
   return () => {
-    const said = new TokenBucket(control.perSecond, control.burst, clock);
+    const controlBucket = new TokenBucket(control.perSecond, control.burst, clock);
     const wrong = new TokenBucket(offences.perSecond, offences.burst, clock);
     const [dialled, framed] = [allConnections.open(), allFrames.open()];
     return {
-      control: (bytes) => atLeast(said.spend(1 + bytes / control.bytes)),
+      control: (bytes) => atLeast(controlBucket.spend(1 + bytes / control.bytes)),
       frame: (bytes) => atLeast(framed.spend(1 + bytes / frames.bytes)),
       connection: () => atLeast(dialled.spend(1)),
       offence: () => atLeast(wrong.spend(1)),

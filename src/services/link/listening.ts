@@ -27,7 +27,7 @@ export const writeBoxConfig = (linkDir: string, owner: BoxOwner, config: BoxdCon
 /** Only root gives files away. */
 const ownerFor = (owner: BoxOwner): BoxOwner | undefined => (process.getuid?.() === 0 ? owner : undefined);
 
-/** Connections beyond all places are closed unseen; of those, so many. */
+/** Connections beyond all slots are closed unseen; of those, so many. */
 const droppedPerSecond = 100;
 const droppedBurst = 2_000;
 const restMs = 1_000;

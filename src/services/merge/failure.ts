@@ -10,8 +10,8 @@ export const cannotUndo = (message: string, hint: string, paths: readonly string
   new AgentBoxError("merge.cannot_undo", message, { hint, facts: { paths } });
 
 export function gitStepFailed(step: string, { stderr, timedOut }: RunResult): AgentBoxError {
-  const said = printable(asText(stderr).trim().split("\n").at(-1) ?? "").slice(0, 300);
-  const why = timedOut ? "it took too long" : said || "it gave no reason";
+  const reason = printable(asText(stderr).trim().split("\n").at(-1) ?? "").slice(0, 300);
+  const why = timedOut ? "it took too long" : reason || "it gave no reason";
   const isLocked = /index\.lock|cannot lock ref|Unable to create/.test(stderr);
   return mergeFailed(
     `Git refused (git ${step}): ${why}.`,

@@ -1,5 +1,5 @@
 /**
- * The commits of a merge, made for another place than the project: they exist in a room of their own, and the project
+ * The commits of a merge, made for another destination than the project: they exist in a directory of their own, and the project
  * keeps its branches, index, files and objects as they are.
  */
 import { join } from "node:path";

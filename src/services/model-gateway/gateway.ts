@@ -10,7 +10,7 @@ import { type CallContext, ModelCall } from "./model-call.ts";
 import { ModelSocket } from "./model-socket.ts";
 
 /** A box without a registered policy may ask nothing. */
-const nothing: ModelSpec = { provider: "", allow: [], aliases: {}, providers: [] };
+const noModels: ModelSpec = { provider: "", allow: [], aliases: {}, providers: [] };
 
 export class HostModelGateway implements ModelGateway {
   readonly #context: CallContext;
@@ -60,7 +60,7 @@ export class HostModelGateway implements ModelGateway {
 
   #find(box: GateBox): BoxModels {
     const known = this.#boxes.get(box.name);
-    return known?.box.incarnation === box.incarnation ? known : this.#make(box, nothing);
+    return known?.box.incarnation === box.incarnation ? known : this.#make(box, noModels);
   }
 
   #make(box: GateBox, spec: ModelSpec): BoxModels {

@@ -144,8 +144,8 @@ describe("what is learned from a stream", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length), { maxLength: 12 }), (cuts) => {
         const reader = readAnswer(language, eventStream, 2 ** 20);
-        const places = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
-        places.slice(1).forEach((end, i) => reader.push(bytes.subarray(places[i], end)));
+        const bounds = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
+        bounds.slice(1).forEach((end, i) => reader.push(bytes.subarray(bounds[i], end)));
         expect(reader.end()).toMatchObject(expected);
       }),
     );

@@ -285,7 +285,7 @@ describe("Responses over a WebSocket", () => {
     const code = await new Promise((resolve) => socket.once("close", resolve));
     expect(code).toBe(1009);
     expect(fixture.settled).toHaveLength(1);
-    // The place is free again, once the gateway has seen the end too.
+    // The slot is free again, once the gateway has seen the end too.
     const reopen = () =>
       new Promise<boolean>((resolve) => {
         const next = open(fixture);

@@ -85,7 +85,7 @@ export async function openGatewayFixture(
 ): Promise<GatewayFixture> {
   let tickets = 0;
   const logged: unknown[] = [];
-  const log = (...said: unknown[]): void => void logged.push(said);
+  const log = (...parts: unknown[]): void => void logged.push(parts);
   const gateway = openModelGateway({
     clock: systemClock,
     logger: { ...silentLogger, warn: log, error: log, info: log, debug: log },

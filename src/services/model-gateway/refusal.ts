@@ -51,7 +51,7 @@ const shapes: Readonly<Record<ProviderApi, Shape>> = {
   }),
 };
 
-/** Without a provider the API is unknown; all three look for a message at the same place. */
+/** Without a provider the API is unknown; all three look for a message in the same field. */
 const anyShape: Shape = (error) => ({ type: "error", ...openAiShape(error) });
 
 export interface Refusal {

@@ -9,7 +9,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { SecureContext } from "node:tls";
 import { AgentBoxError, systemCode } from "../../base/errors.ts";
-import { portOf } from "../../base/url-place.ts";
+import { portOf } from "../../base/url-address.ts";
 import { version } from "../../base/version.ts";
 import { forbiddenRange } from "../../contract/network/address-ranges.ts";
 import { openTunnel } from "../../host/proxy-tunnel.ts";

@@ -2,7 +2,7 @@
 import { type ToolHost, notInstalled } from "./tool-host.ts";
 
 export async function readApt(host: ToolHost): Promise<readonly string[]> {
-  const said = await host.ask(["apt-get"], ["indextargets", "--format", "$(REPO_URI)"]);
-  if (said === undefined) throw notInstalled("apt");
-  return said.split("\n");
+  const output = await host.ask(["apt-get"], ["indextargets", "--format", "$(REPO_URI)"]);
+  if (output === undefined) throw notInstalled("apt");
+  return output.split("\n");
 }

@@ -29,8 +29,8 @@ async function configuredUrls(host: ToolHost, cargoHome: string): Promise<string
   if (text === undefined) return [];
   const config = parseConfig(text);
   const sources = [config["registry"], ...tablesOf(config["registries"]), ...tablesOf(config["source"])];
-  return sources.flatMap((place) => {
-    const { index, registry } = (isTable(place) ? place : {}) as { index?: unknown; registry?: unknown };
+  return sources.flatMap((source) => {
+    const { index, registry } = (isTable(source) ? source : {}) as { index?: unknown; registry?: unknown };
     return [index, registry].filter((url) => typeof url === "string");
   });
 }

@@ -2,9 +2,9 @@
 import { type ToolHost, notInstalled } from "./tool-host.ts";
 
 export async function readGo(host: ToolHost): Promise<readonly string[]> {
-  const said = await host.ask(["go"], ["env", "GOPROXY", "GOSUMDB"]);
-  if (said === undefined) throw notInstalled("go");
-  const [proxies = "", database = ""] = said.split("\n");
+  const output = await host.ask(["go"], ["env", "GOPROXY", "GOSUMDB"]);
+  if (output === undefined) throw notInstalled("go");
+  const [proxies = "", database = ""] = output.split("\n");
   return [...proxies.split(/[,|]/), databaseUrl(database)].map((url) => url.trim());
 }
 

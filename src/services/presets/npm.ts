@@ -3,9 +3,9 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { type ToolHost, notInstalled } from "./tool-host.ts";
 
 export async function readNpm(host: ToolHost): Promise<readonly string[]> {
-  const said = await host.ask(["npm"], ["config", "list", "--json"]);
-  if (said === undefined) throw notInstalled("npm");
-  return Object.entries(parseObject(said)).flatMap(([key, value]) =>
+  const output = await host.ask(["npm"], ["config", "list", "--json"]);
+  if (output === undefined) throw notInstalled("npm");
+  return Object.entries(parseObject(output)).flatMap(([key, value]) =>
     typeof value === "string" && (key === "registry" || /^@[^:]+:registry$/.test(key)) ? [value] : [],
   );
 }

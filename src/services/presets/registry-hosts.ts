@@ -14,7 +14,7 @@ export function hostsFromUrls(preset: string, urls: readonly string[]): PresetHo
   const rules = new Map<string, PresetRule>();
   const unusable = new Set<string>();
   for (const text of urls) {
-    const destination = placeOf(text);
+    const destination = serverOf(text);
     if (destination === undefined) continue;
     const parsed = parseHostPattern(destination.host);
     // The host alone is shown: the address may hold a password.
@@ -46,7 +46,7 @@ export function hostsFromUrls(preset: string, urls: readonly string[]): PresetHo
   );
 }
 
-function placeOf(text: string): { host: string; port: number } | undefined {
+function serverOf(text: string): { host: string; port: number } | undefined {
   try {
     const { protocol, hostname, port } = new URL(
       text.replace(/^(?:sparse|registry|mirror)\+(?=https?:)/, ""),

@@ -36,8 +36,8 @@ function plant(dir: string): void {
   mkdirSync(join(gitDir, "other-hooks"), { recursive: true });
   mkdirSync(join(gitDir, "info"), { recursive: true });
   for (const name of hooks) {
-    for (const place of ["hooks", "other-hooks"]) {
-      writeFileSync(join(gitDir, place, name), `#!/bin/sh\nexec ${command} </dev/null\n`, { mode: 0o755 });
+    for (const folder of ["hooks", "other-hooks"]) {
+      writeFileSync(join(gitDir, folder, name), `#!/bin/sh\nexec ${command} </dev/null\n`, { mode: 0o755 });
     }
   }
   writeFileSync(join(gitDir, "info/attributes"), attributes);

@@ -101,7 +101,7 @@ async function readHeader(file: FileHandle, format: "sha1" | "sha256"): Promise<
     ({ bytesRead } = await file.read(bytes, 0, bytes.length, 0));
   }
   const header = parseBundleHeader(bytes.subarray(0, bytesRead), format);
-  // Reading is how a program in Node moves the place in a file that a child then starts at.
+  // Reading moves the file's offset, at which a child then starts; Node has no seek.
   await file.read(Buffer.alloc(header.length), 0, header.length, null);
   return header;
 }
@@ -125,11 +125,11 @@ async function indexPack(git: ReviewGit, file: FileHandle): Promise<string> {
   const strict = `--strict=${tolerated.map((name) => `${name}=ignore`).join(",")}`;
   const limit = `--max-input-size=${git.limits.maxBytes}`;
   const running = git.start(["index-pack", strict, limit, "--fix-thin", "--stdin"], {}, file.fd);
-  let said = "";
-  for await (const chunk of running.stdout) said += String(chunk);
+  let output = "";
+  for await (const chunk of running.stdout) output += String(chunk);
   const end = await running.ended;
   if (end.code !== 0) throw badBundle(reasonOf(end));
-  const name = /^pack\t([0-9a-f]+)\n$/.exec(said)?.[1];
+  const name = /^pack\t([0-9a-f]+)\n$/.exec(output)?.[1];
   if (name === undefined) throw badBundle("git did not say what it has made of it");
   return name;
 }

@@ -17,7 +17,7 @@ export interface KeyRingOptions extends AgentProcessOptions {
   readonly refused: (binding: SecretBinding, destination: SshDestination | undefined, reason: string) => void;
 }
 
-/** One key, and every place that some binding gives it. */
+/** One key, and every destination that a binding gives it. */
 export interface RingKey {
   /** The name where no destination is known: the first that has the key. */
   readonly binding: SecretBinding;

@@ -23,7 +23,7 @@ export const signRefusals = {
   other_session: "The signature was meant for another session than the one the connection belongs to.",
   other_server: "The server's host key is not one that this host knows of a server the key is bound to.",
   other_user: "The key is bound to another user name of this server.",
-  not_granted: "Nobody has agreed that the box uses this key there.",
+  not_granted: "No person has agreed that the box uses this key there.",
   gone: "The program went away before the signature was made.",
   agent_refused: "The ssh agent refused the signature.",
 } as const;

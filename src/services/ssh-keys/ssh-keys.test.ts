@@ -149,14 +149,14 @@ describe("keys in an agent of the host", () => {
   test("the agent's directory and socket are its owner's alone, and no key is in a file or an argument", async () => {
     set(sshBinding("deploy", [git]));
     await list();
-    const place = join(dir, "run", "1");
+    const ring = join(dir, "run", "1");
     expect(statSync(join(dir, "run")).mode & 0o777).toBe(0o700);
-    expect(statSync(place).mode & 0o777).toBe(0o700);
-    expect(statSync(join(place, "a")).mode & 0o177).toBe(0);
-    expect(readdirSync(place).toSorted()).toEqual(["a", "known_hosts"]);
-    expect(readFileSync(join(place, "known_hosts"), "utf8")).toBe(host.line("git.example"));
+    expect(statSync(ring).mode & 0o777).toBe(0o700);
+    expect(statSync(join(ring, "a")).mode & 0o177).toBe(0);
+    expect(readdirSync(ring).toSorted()).toEqual(["a", "known_hosts"]);
+    expect(readFileSync(join(ring, "known_hosts"), "utf8")).toBe(host.line("git.example"));
     const [pid] = await agents();
-    expect((await readCmdline(pid!)).join(" ")).toBe(`ssh-agent -D -a ${join(place, "a")}`);
+    expect((await readCmdline(pid!)).join(" ")).toBe(`ssh-agent -D -a ${join(ring, "a")}`);
   });
 
   test("another server, user, session, an unproven session and a file's signature are refused and recorded", async () => {
@@ -190,7 +190,7 @@ describe("keys in an agent of the host", () => {
     set(sshBinding("deploy", [git, destination]));
     expect(await signIn("deploy", other)).toBe(messageKind.signResponse);
     expect(last()).toEqual({ binding: "deploy", destination, refusal: undefined });
-    // Two bindings of one secret are one key with the places of both.
+    // Two bindings of one secret are one key with the destinations of both.
     set(sshBinding("deploy", [git]), sshBinding("deploy", [destination], { name: "more" }));
     expect(await signIn("deploy", other)).toBe(messageKind.signResponse);
     expect(last()).toMatchObject({ binding: "more" });

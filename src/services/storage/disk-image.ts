@@ -54,7 +54,7 @@ async function checkDiskImage(image: string): Promise<void> {
   if (check.code !== null && check.code < 4) return;
   throw new AgentBoxError("file.failed", `The disk of a box is damaged and could not be repaired: ${image}`, {
     hint: `Look at it with: e2fsck ${image}`,
-    facts: { image, said: check.stdout.slice(-500) },
+    facts: { image, output: check.stdout.slice(-500) },
   });
 }
 

@@ -9,7 +9,7 @@ const maxHeadBytes = 1_024;
 const onBranch = /^ref: refs\/heads\/([^\p{Cc} ~^:?*[\\]{1,255})\n?$/u;
 
 export async function readBranch(workspace: string): Promise<string | undefined> {
-  // SECURITY: by descriptor, because a box can put a link in the place of .git and have a file of the host read.
+  // SECURITY: by descriptor, because a box can put a link in place of .git and have a file of the host read.
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const directory = await open(join(workspace, ".git"), flags).catch(() => undefined);
   if (directory === undefined) return undefined;

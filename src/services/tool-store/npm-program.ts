@@ -1,6 +1,6 @@
 /**
  * Finds an npm package's program. Many agents are native programs in packages of their own, one for each system and
- * processor, and an install script puts the right one in the place of a stub. No script runs here, so the program is
+ * processor, and an install script puts the right one in place of a stub. No script runs here, so the program is
  * taken from where it lies; that also saves a Node process that would only pass things on.
  */
 import { readFile, realpath } from "node:fs/promises";

@@ -79,12 +79,12 @@ function failure(agent: string, spec: string, output: string): AgentBoxError {
       facts,
     });
   }
-  const said = lastWords(
+  const reason = lastWords(
     lines.filter((line) => !/^(code|errno|syscall|A complete log)\b/.test(line)).slice(0, 3),
   );
   return new AgentBoxError(
     "tool.install_failed",
-    `npm could not install ${spec}: ${said || "it did not say why"}`,
+    `npm could not install ${spec}: ${reason || "it did not say why"}`,
     {
       hint: "See whether npm can reach its registry: npm ping",
       facts,

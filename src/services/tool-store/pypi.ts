@@ -135,9 +135,9 @@ async function compile({ tree, env, signal, onProgress }: Fetch, python: string)
 function failure(agent: string, spec: string, output: string): AgentBoxError {
   const lines = output.split("\n");
   const errors = lines.filter((line) => line.startsWith("ERROR:")).map((line) => line.slice("ERROR:".length));
-  const said = lastWords(errors.length > 0 ? errors : lines);
+  const reason = lastWords(errors.length > 0 ? errors : lines);
   const isPipMissing = /No module named pip\b/.test(output);
-  return new AgentBoxError("tool.install_failed", `pip could not install ${spec}: ${said}`, {
+  return new AgentBoxError("tool.install_failed", `pip could not install ${spec}: ${reason}`, {
     hint: isPipMissing
       ? noPip
       : "See whether pip can reach its index, and whether the package has wheels for it.",

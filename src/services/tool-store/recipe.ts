@@ -24,7 +24,7 @@ const versionPattern = /^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$/;
 
 /**
  * SECURITY: the version becomes part of an argument of a package manager and of a path. `npm:other@1`, a URL or `../x`
- * would be another package or another place.
+ * would be another package or another source.
  */
 export function checkVersion(version: string): string {
   if (versionPattern.test(version) && !version.includes("..")) return version;

@@ -70,7 +70,7 @@ export const signDocument = (document: UnsignedDocument, key: MasterKey): VaultD
 });
 
 export function checkSignature({ signature, ...document }: VaultDocument, key: MasterKey): void {
-  if (!key.hasSigned(canonicalJson(document), signature)) throw corrupted("was changed by somebody else");
+  if (!key.hasSigned(canonicalJson(document), signature)) throw corrupted("was changed by another program");
 }
 
 /** One line: the only newline is the last byte, so a file that ends with one was written to its end. */

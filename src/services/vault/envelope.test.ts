@@ -19,9 +19,9 @@ describe("envelope", () => {
     fc.assert(
       fc.property(bytes, purpose, fc.nat(), fc.nat(7), (plain, what, at, bit) => {
         const sealed = seal(key, plain, what);
-        const place = at % sealed.length;
-        expect(unseal(key, sealed.subarray(0, place), what)).toBeUndefined();
-        sealed[place]! ^= 1 << bit;
+        const index = at % sealed.length;
+        expect(unseal(key, sealed.subarray(0, index), what)).toBeUndefined();
+        sealed[index]! ^= 1 << bit;
         expect(unseal(key, sealed, what)).toBeUndefined();
       }),
     ));

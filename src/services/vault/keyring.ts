@@ -27,11 +27,11 @@ export function openSecretTool(env: NodeJS.ProcessEnv): Keyring {
           : `secret-tool cannot be started (${systemCode(error)})`,
       );
     }
-    if (result.timedOut) throw unavailable("it does not answer, or nobody has unlocked it");
+    if (result.timedOut) throw unavailable("it does not answer, or it is locked");
     // It ends with 1 both for "no such key" and for a failure, but says a word only about a failure.
-    const said = result.stderr.trim().split("\n").at(-1) ?? "";
-    if (result.code !== 0 && (said !== "" || argv[0] === "store"))
-      throw unavailable(said || "it refused the key");
+    const reason = result.stderr.trim().split("\n").at(-1) ?? "";
+    if (result.code !== 0 && (reason !== "" || argv[0] === "store"))
+      throw unavailable(reason || "it refused the key");
     return result;
   }
 

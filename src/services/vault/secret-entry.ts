@@ -1,6 +1,6 @@
 /**
  * One secret in the vault's file. Each version has a data key of its own, and both are sealed for this name, this kind
- * and this version: moved to another place in the file, neither opens.
+ * and this version: moved to another entry of the file, neither opens.
  */
 import { randomBytes } from "node:crypto";
 import { omitUndefined } from "../../base/omit-undefined.ts";

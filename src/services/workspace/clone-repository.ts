@@ -21,7 +21,7 @@ import { carryUncommitted, listUncommitted } from "./uncommitted.ts";
 import { pathKind } from "../../host/files.ts";
 
 /**
- * Which submodules a clone has: the places of its HEAD that name a commit of another repository and that
+ * Which submodules a clone has: the entries of its HEAD that name a commit of another repository and that
  * `.gitmodules` tells the address of. Read from objects, never from files that a link could stand in for.
  */
 async function listSubmodules(gitDir: string, target: string): Promise<readonly string[]> {
@@ -141,7 +141,7 @@ async function copyPlainFile(
 ): Promise<void> {
   await using common = await SafeDirectory.open(commonDir);
   await using target = await SafeDirectory.open(targetDir);
-  // SECURITY: a link in the place of either name could make any file of the host part of the clone.
+  // SECURITY: a link in place of either name could make any file of the host part of the clone.
   const directory = await openBelow(common, below, false);
   if (directory === undefined) return;
   await copyEntry(directory, target, name, new CopyBudget(limits), { links: false });

@@ -142,7 +142,7 @@ async function packReachable(
   return { objects: (await readPack(packDir, `pack-${hash.trim()}`))?.objects ?? Number.NaN };
 }
 
-/** A shallow source may end in places that the clone's history does not have; a list that names them is in the way. */
+/** A shallow source may end at commits that the clone's history does not have; a list that names them is in the way. */
 export async function dropForeignBoundaries(gitDir: string): Promise<void> {
   const file = join(gitDir, "shallow");
   const text = await readFile(file, "latin1").catch(() => "");

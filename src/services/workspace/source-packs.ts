@@ -1,6 +1,6 @@
 /**
  * The packs of a source, as files: how many objects each holds, and how one comes into a clone. Only plain files count;
- * a link in the place of one could lead to any file of the host.
+ * a link in place of one could lead to any file of the host.
  */
 import { lstat } from "node:fs/promises";
 import { SafeDirectory } from "../../safe-path/safe-directory.ts";

@@ -18,7 +18,7 @@ const height = 180;
 const colour = (element: Element, name: string) => getComputedStyle(element).getPropertyValue(name).trim();
 
 export function Chart({ label, times, values, format, limit }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
   const theme = useTheme();
   const latest = useRef({ format, limit });
@@ -27,7 +27,7 @@ export function Chart({ label, times, values, format, limit }: ChartProps) {
   data.current = [[...times], [...values]];
 
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return undefined;
     const axis = {
       stroke: colour(element, "--text-quiet"),
@@ -73,5 +73,5 @@ export function Chart({ label, times, values, format, limit }: ChartProps) {
   }, [theme]);
 
   useEffect(() => plot.current?.setData(data.current), [times, values]);
-  return <div ref={place} className="box-chart" role="img" aria-label={label} />;
+  return <div ref={container} className="box-chart" role="img" aria-label={label} />;
 }

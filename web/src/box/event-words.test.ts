@@ -41,11 +41,7 @@ describe("an event as a line", () => {
       { ...at, outcome: "allow", scope: "box" },
       "approvals: Allowed a.test:443, for this box",
     ],
-    [
-      "approval.answered",
-      { ...at, outcome: "timed_out" },
-      "approvals: Nobody answered, so denied a.test:443",
-    ],
+    ["approval.answered", { ...at, outcome: "timed_out" }, "approvals: Denied: no answer a.test:443"],
     [
       "budget.exhausted",
       { scope: "run", unit: "tokens", used: 1_000, limit: 1_000 },

@@ -35,11 +35,11 @@ const short = (value: unknown, length = 400): string => {
   return all.length > length ? `${all.slice(0, length)} …` : all;
 };
 
-const line = (kind: EventKind, title: string, said = "", tone: Tone = "plain"): EventLine => ({
+const line = (kind: EventKind, title: string, detail = "", tone: Tone = "plain"): EventLine => ({
   kind,
   tone,
   title,
-  text: said,
+  text: detail,
 });
 
 /** Undefined for what only programs want. */
@@ -110,7 +110,7 @@ const by = (data: Data): string => (text(data["program"]) === "" ? "" : `, by ${
 const outcomes: Readonly<Record<string, readonly [string, Tone]>> = {
   allow: ["Allowed", "good"],
   deny: ["Denied", "bad"],
-  timed_out: ["Nobody answered, so denied", "bad"],
+  timed_out: ["Denied: no answer", "bad"],
   withdrawn: ["Withdrawn", "plain"],
 };
 
@@ -213,7 +213,7 @@ const words: Readonly<Partial<Record<BoxEvent["type"], (data: Data) => EventLine
       text(why),
       verdict === "done" ? "good" : "bad",
     ),
-  "agent.messaged": ({ text: said }) => line("agent", "Told the agent", short(said), "info"),
+  "agent.messaged": ({ text: message }) => line("agent", "Told the agent", short(message), "info"),
   "agent.interrupted": () => line("agent", "Interrupted", "", "warn"),
   "agent.resumed": () => line("agent", "The conversation goes on"),
   "checkpoint.taken": ({ number: at, name, files }) =>
@@ -245,8 +245,8 @@ const words: Readonly<Partial<Record<BoxEvent["type"], (data: Data) => EventLine
       state === "failed" ? "bad" : "plain",
     ),
   "session.attached": ({ session, readOnly }) =>
-    line("box", "Somebody joined", `${text(session)}${readOnly === true ? ", only looking" : ""}`),
-  "session.detached": ({ session }) => line("box", "Somebody left", text(session)),
+    line("box", "A person joined", `${text(session)}${readOnly === true ? ", only looking" : ""}`),
+  "session.detached": ({ session }) => line("box", "A person left", text(session)),
 };
 
 const changed = (files: unknown): string =>
@@ -280,13 +280,13 @@ export interface TimelineRow {
 export function rowsOf(events: readonly BoxEvent[], kinds: ReadonlySet<EventKind>): TimelineRow[] {
   const rows: TimelineRow[] = [];
   for (const event of events) {
-    const said = lineOf(event);
-    if (!said || (kinds.size > 0 && !kinds.has(said.kind))) continue;
+    const shown = lineOf(event);
+    if (!shown || (kinds.size > 0 && !kinds.has(shown.kind))) continue;
     const last = rows.at(-1);
     const isSame =
-      last?.line.kind === said.kind && last.line.title === said.title && last.line.text === said.text;
+      last?.line.kind === shown.kind && last.line.title === shown.title && last.line.text === shown.text;
     if (last && isSame) rows[rows.length - 1] = { ...last, count: last.count + 1 };
-    else rows.push({ event, line: said, count: 1 });
+    else rows.push({ event, line: shown, count: 1 });
   }
   return rows;
 }

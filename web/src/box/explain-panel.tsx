@@ -22,7 +22,7 @@ export function ExplainPanel({ name, asked }: { name: string; asked: Asked | und
   const [url, setUrl] = useState("");
   const [method, setMethod] = useState("GET");
   const [answer, setAnswer] = useState<Explanation>();
-  const place = useRef<HTMLFormElement>(null);
+  const position = useRef<HTMLFormElement>(null);
   const { run, isBusy, error } = useAction((request: Asked) => client.explainPolicy(name, request), {
     onDone: setAnswer,
     isQuiet: true,
@@ -32,12 +32,12 @@ export function ExplainPanel({ name, asked }: { name: string; asked: Asked | und
     setUrl(asked.url);
     if (methods.includes(asked.method)) setMethod(asked.method);
     run(asked);
-    place.current?.scrollIntoView({ block: "nearest" });
+    position.current?.scrollIntoView({ block: "nearest" });
   }, [asked, run]);
   return (
     <Panel title="Why?">
       <form
-        ref={place}
+        ref={position}
         className="parts-row box-explain"
         onSubmit={(event) => {
           event.preventDefault();
@@ -75,15 +75,15 @@ function Answer({
 }: {
   answer: Explanation;
 }) {
-  const place = [layer, file, line].filter((part) => part !== undefined).join(":");
+  const position = [layer, file, line].filter((part) => part !== undefined).join(":");
   return (
     <div className="parts-stack">
       <p>
         <Badge tone={tones[verdict]}>{verdict}</Badge> <Visible text={sentence} />
       </p>
-      {rule === undefined && place === "" ? null : (
+      {rule === undefined && position === "" ? null : (
         <p className="quiet small mono">
-          <Visible text={[rule, place].filter(Boolean).join(", ")} />
+          <Visible text={[rule, position].filter(Boolean).join(", ")} />
         </p>
       )}
       <p className="quiet">

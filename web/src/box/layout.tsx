@@ -68,7 +68,7 @@ export function BoxLayout() {
 function HeadFacts({ box }: { box: Box }) {
   const summary = useSummary(box.name);
   const { spec, state, isolation, expiresAtMs } = box;
-  const place = summary?.repo ?? box.projectDir?.split("/").at(-1);
+  const project = summary?.repo ?? box.projectDir?.split("/").at(-1);
   return (
     <>
       <span role="status">
@@ -77,9 +77,9 @@ function HeadFacts({ box }: { box: Box }) {
       <span>
         <Visible text={[spec.agent.name, spec.agent.version].filter(Boolean).join(" ")} />
       </span>
-      {place === undefined ? null : (
+      {project === undefined ? null : (
         <span className="mono">
-          <Visible text={place} />
+          <Visible text={project} />
           {summary?.branch === undefined ? null : (
             <>
               {" @ "}

@@ -95,7 +95,7 @@ function Shares({ name, queryKey }: { name: string; queryKey: readonly string[] 
   });
   if (error) return <ErrorNote error={error} />;
   if (!data) return <Skeleton height={60} />;
-  if (data.length === 0) return <p className="quiet">Nobody else sees this box.</p>;
+  if (data.length === 0) return <p className="quiet">Not shared with anyone.</p>;
   return (
     <ul className="box-plain-list">
       {data.map((share) => (

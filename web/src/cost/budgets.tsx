@@ -132,7 +132,7 @@ const verbs = {
 const amount = (unit: unknown, n: unknown): string =>
   typeof n !== "number" ? "?" : unit === "microUsd" ? formatMoney(n) : `${formatCount(n)} tokens`;
 
-function said({ type, data }: BoxEvent): string {
+function sentenceOf({ type, data }: BoxEvent): string {
   if (type === "budget.raised") {
     const added = [
       typeof data["microUsd"] === "number" ? formatMoney(data["microUsd"]) : undefined,
@@ -164,7 +164,7 @@ function BudgetLog() {
                   <Badge tone={tones[type]}>{verbs[type]}</Badge>
                 </td>
                 <td>{event.box ?? ""}</td>
-                <td>{said(event)}</td>
+                <td>{sentenceOf(event)}</td>
                 <td className="number">
                   <Ago atMs={event.atMs} />
                 </td>

@@ -40,7 +40,7 @@ export function DayChart({ days, totals, measure }: DayChartProps) {
     measure,
   );
   return (
-    <div ref={setPosition} className="cost-chart-place">
+    <div ref={setPosition} className="cost-chart-area">
       <svg className="cost-chart" width={width} height={height} role="img" aria-labelledby={title}>
         <title
           id={title}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { collect, contentOf, imageType } from "./file-content.ts";
-import { crumbsOf, dirOf, joinPath, nameOf } from "./place-path.ts";
+import { crumbsOf, dirOf, joinPath, nameOf } from "./box-path.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -3,7 +3,7 @@ import type { FileEntry } from "../../../src/contract/api/schemas/files-and-port
 import { Ago, Bytes } from "../parts/amount.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Visible } from "../parts/visible.tsx";
-import { dirOf, joinPath } from "./place-path.ts";
+import { dirOf, joinPath } from "./box-path.ts";
 import { TableScroll } from "../parts/table-scroll.tsx";
 
 interface FileListProps {

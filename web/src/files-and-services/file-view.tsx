@@ -9,7 +9,7 @@ import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { collect, contentOf, type FileContent, imageBytes, imageType, shownBytes } from "./file-content.ts";
-import { nameOf } from "./place-path.ts";
+import { nameOf } from "./box-path.ts";
 import { TextView } from "./text-view.tsx";
 import { AgentBoxError } from "../../../src/base/errors.ts";
 
@@ -56,7 +56,7 @@ async function read(box: string, path: string, signal: AbortSignal): Promise<Fil
 export function FileView({ box, path, entry }: FileViewProps) {
   const { data, error } = useQuery({
     // Apart from what events of the box make stale: reading is an event of its own.
-    queryKey: ["places", box, "file", path],
+    queryKey: ["files-and-services", box, "file", path],
     queryFn: ({ signal }) => read(box, path, signal),
   });
   const save = useAction(() => download(box, path));

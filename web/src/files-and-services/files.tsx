@@ -11,7 +11,7 @@ import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { FileList } from "./file-list.tsx";
 import { FileView } from "./file-view.tsx";
-import { crumbsOf, dirOf, joinPath } from "./place-path.ts";
+import { crumbsOf, dirOf, joinPath } from "./box-path.ts";
 import { Upload } from "./upload.tsx";
 
 /** No event tells of files that come and go in a box. */
@@ -25,13 +25,13 @@ export function FilesPage() {
   const mayWrite = useMay("work") && isWorker;
   const isRunning = phase === "running";
   const { data, error } = useQuery({
-    queryKey: ["places", box, "tree", dir],
+    queryKey: ["files-and-services", box, "tree", dir],
     queryFn: () => client.listFiles(box, { path: dir }),
     enabled: isRunning,
     refetchInterval: everyMs,
   });
   const all = useQueryClient();
-  const again = useAction(() => all.invalidateQueries({ queryKey: ["places", box] }));
+  const again = useAction(() => all.invalidateQueries({ queryKey: ["files-and-services", box] }));
   if (phase !== undefined && !isRunning)
     return (
       <Empty title="The box is not running">
@@ -43,7 +43,7 @@ export function FilesPage() {
   const names = new Set((data?.entries ?? []).map(({ name }) => name));
   const hidden = data === undefined ? 0 : data.total - data.entries.length;
   return (
-    <div className="places">
+    <div className="files-and-services">
       <div className="files-bar">
         <Crumbs box={box} dir={dir} />
         <div className="parts-actions">

@@ -18,7 +18,7 @@ export function Ports({ box }: { box: string }) {
   const isWorker = useMayOn(box, "work");
   const mayOpen = useMay("work") && isWorker;
   const { data, error } = useQuery({
-    queryKey: ["places", box, "ports"],
+    queryKey: ["files-and-services", box, "ports"],
     queryFn: () => client.listPorts(box),
     refetchInterval: everyMs,
   });

@@ -47,9 +47,9 @@ export function ServiceLog({ box, service }: { box: string; service: string }) {
     };
   }, [box, service]);
   useEffect(() => {
-    const place = end.current?.parentElement;
+    const scroller = end.current?.parentElement;
     // Who has scrolled up is reading.
-    if (place && place.scrollHeight - place.scrollTop - place.clientHeight < 120)
+    if (scroller && scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 120)
       end.current?.scrollIntoView({ block: "nearest" });
   }, [text]);
   return (

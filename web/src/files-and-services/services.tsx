@@ -31,7 +31,7 @@ export function ServicesPage() {
       </Empty>
     );
   return (
-    <div className="places">
+    <div className="files-and-services">
       <section className="parts-stack" aria-labelledby="files-services">
         <h2 id="files-services">Services</h2>
         <Services box={box} />
@@ -47,7 +47,7 @@ export function ServicesPage() {
 function Services({ box }: { box: string }) {
   const [shown, setShown] = useState<string>();
   const { data, error, refetch } = useQuery({
-    queryKey: ["places", box, "services"],
+    queryKey: ["files-and-services", box, "services"],
     queryFn: () => client.listSessions(box),
   });
   useLiveEvents(

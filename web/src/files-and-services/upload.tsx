@@ -6,7 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
-import { joinPath } from "./place-path.ts";
+import { joinPath } from "./box-path.ts";
 
 /** The same as the daemon's own limit, said before anything is sent. */
 const maxUploadBytes = 1_500_000;
@@ -25,7 +25,7 @@ export function Upload({ box, dir, names }: UploadProps) {
   const upload = useAction((files: readonly File[]) => sendAll(box, dir, files), {
     done: (_, files) =>
       files.length === 1 ? `${files[0]!.name} is in the box.` : `${files.length} files are in the box.`,
-    invalidates: [["places", box]],
+    invalidates: [["files-and-services", box]],
   });
   const taken = asked.filter(({ name }) => names.has(name));
   const choose = (files: readonly File[]) => {

@@ -157,7 +157,7 @@ function Heading({
       <span className="quiet small">{group.boxes.length}</span>
     </button>
   );
-  if (!isTable) return <h2 className="fleet-heading-place">{button}</h2>;
+  if (!isTable) return <h2 className="fleet-group-heading">{button}</h2>;
   return (
     <div role="row">
       <span role="cell">{button}</span>

@@ -7,13 +7,13 @@ export interface Choices extends Wish {
   readonly view: View;
 }
 
-const place = "agentbox-fleet";
+const storageKey = "agentbox-fleet";
 const atFirst: Choices = { ...everything, view: "cards" };
 
 /** Remembers how a person likes the list to look, not their searches. */
 function recall(): Choices {
   try {
-    const kept = JSON.parse(localStorage.getItem(place) ?? "{}") as Partial<Choices>;
+    const kept = JSON.parse(localStorage.getItem(storageKey) ?? "{}") as Partial<Choices>;
     return {
       ...atFirst,
       view: kept.view === "table" ? "table" : "cards",
@@ -32,7 +32,7 @@ export function useChoices(): [Choices, (change: Partial<Choices>) => void] {
     setChoices((now) => {
       const next = { ...now, ...change };
       const { view, isGrouped, order } = next;
-      localStorage.setItem(place, JSON.stringify({ view, isGrouped, order }));
+      localStorage.setItem(storageKey, JSON.stringify({ view, isGrouped, order }));
       return next;
     });
   }, []);

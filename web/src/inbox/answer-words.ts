@@ -52,6 +52,6 @@ export const closedText = (outcome: string): string =>
   ({
     allow: "Allowed.",
     deny: "Denied.",
-    timed_out: "Nobody answered in time, so it was denied.",
+    timed_out: "Denied: no answer in time.",
     withdrawn: "The box no longer asks.",
   })[outcome] ?? "Answered elsewhere.";

@@ -38,7 +38,7 @@ describe("an answer", () => {
   });
 
   it("has words for what became of it, and for any length", () => {
-    expect(closedText("timed_out")).toContain("Nobody answered");
+    expect(closedText("timed_out")).toContain("no answer in time");
     expect(closedText("something new")).toBe("Answered elsewhere.");
     expect(durationLabel(90_000)).toBe("1m30s");
   });

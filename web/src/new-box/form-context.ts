@@ -9,7 +9,7 @@ export const ProblemsContext = createContext<Problems>(new Map());
 /** The element a finding leads to. */
 export const fieldId = (path: Path): string => `new-box-field-${formatPath(path)}`;
 
-/** Opens what is folded around a place of the form, and goes there; the nearest that has a field of its own. */
+/** Unfolds the sections around a path of the form and goes to its field, or to the nearest parent with one. */
 export function goToField(path: string): void {
   for (let at = path; at !== ""; at = at.slice(0, Math.max(at.lastIndexOf("."), at.lastIndexOf("["), 0))) {
     const element = document.getElementById(`new-box-field-${at}`);

@@ -1,6 +1,6 @@
 import type { Draft, Values } from "./draft.ts";
 
-const place = "agentbox-last-form";
+const storageKey = "agentbox-last-form";
 
 /** Sections without texts of the person's own. */
 const kept = ["agent", "model", "budget", "workspace", "runtime", "resources", "lifecycle", "network"];
@@ -17,12 +17,12 @@ export function keepable(values: Values): Values {
 }
 
 export function keepLast({ projectDir, values }: Draft): void {
-  localStorage.setItem(place, JSON.stringify({ projectDir, values: keepable(values) }));
+  localStorage.setItem(storageKey, JSON.stringify({ projectDir, values: keepable(values) }));
 }
 
 export function readLast(): Pick<Draft, "projectDir" | "values"> | undefined {
   try {
-    const { projectDir, values } = JSON.parse(localStorage.getItem(place) ?? "") as Partial<Draft>;
+    const { projectDir, values } = JSON.parse(localStorage.getItem(storageKey) ?? "") as Partial<Draft>;
     return typeof projectDir === "string" && typeof values === "object" ? { projectDir, values } : undefined;
   } catch {
     return undefined;

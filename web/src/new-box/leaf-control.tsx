@@ -10,7 +10,7 @@ export interface FieldInputProps {
   readonly value: unknown;
   /** Undefined: not set. */
   readonly onChange: (value: unknown) => void;
-  /** In the place of the field's own title, such as the name of a row. */
+  /** Replaces the field's own title, such as the name of a row. */
   readonly label?: string | undefined;
   readonly isRequired?: boolean | undefined;
 }

@@ -225,7 +225,7 @@ function Form({ schema, choices, linked }: FormProps) {
   );
 }
 
-/** Without what has a place of its own, and with the options of the agent that was chosen. */
+/** Without the fields that are shown elsewhere, and with the options of the agent that was chosen. */
 function rootField(schema: Schema, choices: FormProps["choices"], options: Schema | undefined) {
   const root = fieldOf(schema, [], {
     choices,

@@ -56,15 +56,15 @@ export type LeafField = Extract<FormField, { kind: "text" | "number" | "switch" 
 export interface FieldContext {
   /** Names that the host knows, by key. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
-  /** In the place of what the schema says at a key, such as the options of the agent that was chosen. */
+  /** Replaces the schema at a key, such as the options of the agent that was chosen. */
   readonly instead?: Readonly<Record<string, Schema>>;
 }
 
 const longFrom = 16_384;
 
 export function fieldOf(given: Schema, path: Path, context: FieldContext = {}): FormField {
-  const place = formatPath(path);
-  const schema = context.instead?.[place] ?? given;
+  const key = formatPath(path);
+  const schema = context.instead?.[key] ?? given;
   const shown: Shown = {
     title: given.title ?? titleOf(path),
     hint: given.description ?? schema.description,
@@ -102,7 +102,7 @@ export function fieldOf(given: Schema, path: Path, context: FieldContext = {}): 
     isLong: (schema.maxLength ?? 0) >= longFrom && typeof path.at(-1) === "string",
     pattern: patternOf(schema),
     example: schema.examples?.map(String).join(", "),
-    suggestions: context.choices?.[place] ?? [],
+    suggestions: context.choices?.[key] ?? [],
   };
 }
 

@@ -16,9 +16,9 @@ export async function tellOnce(
   locks: Locks = navigator.locks,
 ): Promise<boolean> {
   return locks.request(storageKey, async () => {
-    const told = read(storage);
-    if (told.includes(key)) return false;
-    storage.setItem(storageKey, JSON.stringify([...told, key].slice(-maxKept)));
+    const shownKeys = read(storage);
+    if (shownKeys.includes(key)) return false;
+    storage.setItem(storageKey, JSON.stringify([...shownKeys, key].slice(-maxKept)));
     tell();
     return true;
   });

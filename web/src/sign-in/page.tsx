@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { ErrorNote, Note, Skeleton } from "../parts/note.tsx";
-import { askWays, beginSignIn, callbackPath, finishSignIn } from "./sign-in.ts";
+import { readSignInOptions, beginSignIn, callbackPath, finishSignIn } from "./sign-in.ts";
 
 const command = "agentbox open";
 
@@ -24,7 +24,11 @@ function Frame({ title, children }: { title: string; children: ReactNode }) {
 
 /** The button has its place from the start, so that nothing moves when the provider's name comes. */
 function ProviderButton() {
-  const { data, isPending } = useQuery({ queryKey: ["sign-in-ways"], queryFn: askWays, retry: false });
+  const { data, isPending } = useQuery({
+    queryKey: ["sign-in-options"],
+    queryFn: readSignInOptions,
+    retry: false,
+  });
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   if (isPending) return <Skeleton height={40} label="Looking for ways to sign in" />;
@@ -61,7 +65,7 @@ export function SignInPage({ isLinkRefused }: { isLinkRefused: boolean }) {
         <code>{command}</code>
         <CopyButton text={command} label="Copy the command" />
       </p>
-      <p className="quiet small">Somebody shared a box with you? Open the link that they sent.</p>
+      <p className="quiet small">Did a person share a box with you? Open the link that they sent.</p>
     </Frame>
   );
 }

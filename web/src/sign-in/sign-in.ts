@@ -25,7 +25,7 @@ async function post<T>(path: string, body: object): Promise<T> {
 }
 
 /** The provider's name, if there is one. */
-export const askWays = (): Promise<{ readonly provider?: string }> => post("/auth/ways", {});
+export const readSignInOptions = (): Promise<{ readonly provider?: string }> => post("/auth/options", {});
 
 export async function beginSignIn(): Promise<void> {
   const { url, secret } = await post<{ url: string; secret: string }>("/auth/begin", {});
@@ -71,6 +71,6 @@ function takeBegun(): Begun | undefined {
   sessionStorage.removeItem(storageKey);
   if (text === null) return undefined;
   const { secret, path } = JSON.parse(text) as Begun;
-  // SECURITY: a path of ours, and never another place.
+  // SECURITY: a path of ours, and never another site.
   return { secret, path: path.startsWith("/") && !path.startsWith("//") ? path : "/" };
 }

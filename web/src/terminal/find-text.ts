@@ -4,7 +4,7 @@ export interface Found {
 }
 
 /**
- * The next place of a text above or below a place, around the end and back. Case does not matter, unless the text has
+ * The next match of a text above or below a position, around the end and back. Case does not matter, unless the text has
  * capitals.
  */
 export function findText(
@@ -17,7 +17,7 @@ export function findText(
   const isExact = wanted !== wanted.toLowerCase();
   const line = (row: number) => (isExact ? textOf(row) : textOf(row).toLowerCase());
   const first = Math.min(Math.max(from.row, 0), rows - 1);
-  // The row it starts in comes twice: for what lies after the place, and at the end for what lies before it.
+  // The row it starts in comes twice: for what lies after the position, and at the end for what lies before it.
   for (let step = 0; step <= rows; step += 1) {
     const row = (((first + (isUpwards ? -step : step)) % rows) + rows) % rows;
     const text = line(row);

@@ -8,7 +8,7 @@ export interface MenuPosition {
 }
 
 interface MenuProps {
-  place: MenuPosition | undefined;
+  position: MenuPosition | undefined;
   terminal: TerminalHandle;
   isReadOnly: boolean;
   onClose: () => void;
@@ -18,10 +18,10 @@ const width = 180;
 const height = 130;
 
 /** The menu of a right click. */
-export function TerminalMenu({ place, terminal, isReadOnly, onClose }: MenuProps) {
+export function TerminalMenu({ position, terminal, isReadOnly, onClose }: MenuProps) {
   const menu = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (!place) return undefined;
+    if (!position) return undefined;
     menu.current?.querySelector("button")?.focus();
     const close = (event: Event) => {
       const isInside = event.target instanceof Node && menu.current?.contains(event.target);
@@ -33,16 +33,16 @@ export function TerminalMenu({ place, terminal, isReadOnly, onClose }: MenuProps
       document.removeEventListener("pointerdown", close);
       document.removeEventListener("keydown", close);
     };
-  }, [place, onClose]);
-  if (!place) return null;
+  }, [position, onClose]);
+  if (!position) return null;
   const act = (what: () => void) => () => {
     onClose();
     what();
     terminal.focus();
   };
   const style = {
-    left: Math.max(0, Math.min(place.x, innerWidth - width)),
-    top: Math.max(0, Math.min(place.y, innerHeight - height)),
+    left: Math.max(0, Math.min(position.x, innerWidth - width)),
+    top: Math.max(0, Math.min(position.y, innerHeight - height)),
   };
   return (
     <div ref={menu} className="terminal-menu" role="menu" aria-label="Terminal" style={style}>

@@ -96,7 +96,7 @@ function refuseEndlessWork(terminal: Terminal): void {
     terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > mostRepeats);
 }
 
-/** xterm in a place of the page, with everything switched off that a box could use to act outside of it. */
+/** xterm in an element of the page, with everything switched off that a box could use to act outside of it. */
 export class TerminalScreen {
   readonly terminal: Terminal;
   readonly #host: HTMLElement;
@@ -132,7 +132,7 @@ export class TerminalScreen {
     this.terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event, events));
   }
 
-  /** The size at which the place is filled with text of the chosen size. */
+  /** The size at which the element is filled with text of the chosen size. */
   get ownSize(): Size {
     const fitting = this.#fit.proposeDimensions();
     if (!fitting || !Number.isFinite(fitting.cols) || !Number.isFinite(fitting.rows)) return usualSize;

@@ -41,7 +41,7 @@ const maxMessageBytes = 64 * 1024;
 const encoder = new TextEncoder();
 
 /**
- * One viewer's place at a session. A lost connection is tried again until it is closed; keys typed meanwhile are dropped
+ * One viewer's connection to a session. A lost connection is tried again until it is closed; keys typed meanwhile are dropped
  * and counted, never sent later: the screen they were meant for is no longer there.
  */
 export class SessionConnection {

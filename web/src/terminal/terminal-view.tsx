@@ -135,7 +135,7 @@ export function TerminalView({ box, session, readOnly = false, isCompact = false
         <>
           <KeyBar terminal={terminal} isShown={hasKeys} isReadOnly={isReadOnly} />
           <TerminalMenu
-            place={menu}
+            position={menu}
             terminal={terminal}
             isReadOnly={isReadOnly}
             onClose={() => setMenu(undefined)}

@@ -38,13 +38,13 @@ export interface TerminalHandle {
 
 const resizeQuietMs = 100;
 
-/** A terminal in a place of the page, joined to a session of a box. */
+/** A terminal in an element of the page, joined to a session of a box. */
 export function useTerminal(host: RefObject<HTMLElement | null>, options: Options): TerminalHandle {
   const { box, session, isReadOnly, isCompact } = options;
   const toast = useToast();
   const screen = useRef<TerminalScreen>(undefined);
   const connection = useRef<SessionConnection>(undefined);
-  /** The size that fills the place, as of the last change of either. */
+  /** The size that fills the element, as of the last change of either. */
   const own = useRef<Size>(undefined);
   const ctrl = useRef(false);
   const [state, setState] = useState<ConnectionState>({ phase: "connecting" });
@@ -61,10 +61,10 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
 
   const copyText = useCallback(
     (text: string) => {
-      const said = () => toast("Copied.", "good");
+      const copied = () => toast("Copied.", "good");
       const refused = () => toast("The browser did not let the page copy. Use its own menu.", "bad");
       if (navigator.clipboard === undefined) refused();
-      else void navigator.clipboard.writeText(text).then(said, refused);
+      else void navigator.clipboard.writeText(text).then(copied, refused);
     },
     [toast],
   );
@@ -78,15 +78,15 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
   }, []);
 
   useEffect(() => {
-    const place = host.current;
-    if (!place) return undefined;
+    const element = host.current;
+    if (!element) return undefined;
     // The user who works in it decides its size; for others it is scaled.
     const takeOwnSize = () => {
       const [wanted, now] = [own.current, screen.current?.size];
       if (isCompact || !wanted || !now) return;
       if (wanted.cols !== now.cols || wanted.rows !== now.rows) connection.current?.resize(wanted);
     };
-    const made = new TerminalScreen(place, {
+    const made = new TerminalScreen(element, {
       fontSize: isCompact ? 12 : readFontSize(),
       isCompact,
       isReadOnly: true,
@@ -112,12 +112,12 @@ export function useTerminal(host: RefObject<HTMLElement | null>, options: Option
         takeOwnSize();
       }, resizeQuietMs);
     });
-    observer.observe(place);
-    place.addEventListener("focusin", takeOwnSize);
+    observer.observe(element);
+    element.addEventListener("focusin", takeOwnSize);
     return () => {
       clearTimeout(timer);
       observer.disconnect();
-      place.removeEventListener("focusin", takeOwnSize);
+      element.removeEventListener("focusin", takeOwnSize);
       screen.current = undefined;
       made.dispose();
     };

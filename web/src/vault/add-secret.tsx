@@ -31,8 +31,8 @@ const atTheHost: Partial<Record<SourceKind, string>> = {
   command: "--ref command:CMD",
 };
 
-const sourceOf = (kind: SourceKind, place: string): NonNullable<Body["source"]> =>
-  kind === "env" ? { kind, variable: place.trim() } : { kind: "stored" };
+const sourceOf = (kind: SourceKind, location: string): NonNullable<Body["source"]> =>
+  kind === "env" ? { kind, variable: location.trim() } : { kind: "stored" };
 
 export function AddSecret() {
   const [isOpen, setOpen] = useState(false);
@@ -52,7 +52,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
   const [name, setName] = useState("");
   const [kind, setKind] = useState<keyof typeof kinds>("text");
   const [source, setSource] = useState<SourceKind>("stored");
-  const [place, setPosition] = useState("");
+  const [location, setPosition] = useState("");
   const [note, setNote] = useState("");
   const value = useRef<ValueField>(null);
   const { send, isBusy, error } = useSending();
@@ -64,7 +64,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
         client.addSecret({
           name: name.trim(),
           kind,
-          source: sourceOf(source, place),
+          source: sourceOf(source, location),
           ...(note === "" ? {} : { note }),
           ...(source === "stored" ? { value: takeValue(value.current) } : {}),
         }),
@@ -98,13 +98,13 @@ function AddForm({ onDone }: { onDone: () => void }) {
       {source === "stored" ? (
         <ValueInput
           label="Value"
-          hint="Sent once. Nobody can read it back, here or anywhere."
+          hint="Sent once. It cannot be read back, here or anywhere."
           isLong={kind !== "text"}
           field={value}
         />
       ) : hostFlag === undefined ? (
         <Field label="Variable">
-          <TextInput className="mono" value={place} onChange={({ target }) => setPosition(target.value)} />
+          <TextInput className="mono" value={location} onChange={({ target }) => setPosition(target.value)} />
         </Field>
       ) : (
         <Note>

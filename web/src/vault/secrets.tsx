@@ -67,7 +67,7 @@ function Secret({ details: { secret, grants } }: { details: SecretDetails }) {
             details={
               <p>
                 {grants.length === 0
-                  ? "Nobody has a grant for it."
+                  ? "No grants for it."
                   : `${grants.length === 1 ? "One grant goes" : `${grants.length} grants go`} with it. Boxes can no longer use it.`}
               </p>
             }
@@ -91,7 +91,7 @@ function Secret({ details: { secret, grants } }: { details: SecretDetails }) {
 }
 
 function Grants({ name, grants }: { name: string; grants: readonly SecretGrant[] }) {
-  if (grants.length === 0) return <p className="quiet">Nobody has a grant.</p>;
+  if (grants.length === 0) return <p className="quiet">No grants.</p>;
   return (
     <ul className="vault-list" aria-label={`Grants of ${name}`}>
       {grants.map((grant) => (

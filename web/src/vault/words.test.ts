@@ -16,5 +16,5 @@ it("tells a use from a refusal, and both from a server that is away", () => {
   expect(outcomeOf({ isInjected: false, reason: "secret_not_granted" })).toBe("refused");
   expect(outcomeOf({ reason: "unreachable" })).toBe("not sent");
   expect(resultText({ status: 200 })).toBe("answered 200");
-  expect(resultText({ reason: "secret_not_granted" })).toContain("nobody has agreed");
+  expect(resultText({ reason: "secret_not_granted" })).toContain("no person has agreed");
 });

@@ -107,7 +107,7 @@ export const landing = (command: string): readonly Limit<Landing>[] => [
   {
     parameter: "accept",
     needs: "look",
-    what: "say that somebody has looked at a danger",
+    what: "mark a danger as looked at",
     instead: `agentbox ${command} BOX --accept-danger KIND`,
     isAsked: ({ accept }) => accept.length > 0,
   },

@@ -33,7 +33,7 @@ export const ownSignIn: readonly Limit<z.output<typeof ConnectionSpec>>[] = [
       clientSecret !== undefined &&
       (preset === undefined ||
         [spec.issuer, spec.authorizationEndpoint, spec.tokenEndpoint, spec.deviceEndpoint].some(
-          (place) => place !== undefined,
+          (address) => address !== undefined,
         )),
   },
   {
@@ -41,7 +41,7 @@ export const ownSignIn: readonly Limit<z.output<typeof ConnectionSpec>>[] = [
     needs: "trust",
     what: "choose where a sign-in goes, or which secret it sends there",
     instead: "agentbox connect NAME",
-    isAsked: ({ secret: _secret, preset, clientId: _clientId, scopes: _scopes, flow: _flow, ...places }) =>
-      preset === undefined || Object.values(places).some((place) => place !== undefined),
+    isAsked: ({ secret: _secret, preset, clientId: _clientId, scopes: _scopes, flow: _flow, ...addresses }) =>
+      preset === undefined || Object.values(addresses).some((address) => address !== undefined),
   },
 ];

@@ -25,7 +25,7 @@ export const allSecrets: Limit<unknown> = {
 export const sealedFile: Limit<unknown> = {
   parameter: "*",
   needs: "socket",
-  // SECURITY: what is in the file can name commands of the host as the place of a value.
+  // SECURITY: what is in the file can name commands of the host as the source of a value.
   what: "take secrets from a sealed file",
   instead: "agentbox vault import FILE",
   isAsked: always,

@@ -74,7 +74,7 @@ export const accessRoutes = {
   createShare: {
     method: "POST",
     path: "/v1/boxes/{box}/shares",
-    summary: "Share a box: with a person of the team, or with whoever opens a one-time link.",
+    summary: "Share a box: with a person of the team, or by a one-time link.",
     body: "CreateShareBody",
     response: "CreateShareAnswer",
     scope: "approve",

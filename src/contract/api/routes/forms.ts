@@ -26,7 +26,7 @@ export const formRoutes = {
   listProjects: {
     method: "GET",
     path: "/v1/projects",
-    summary: "Directories that boxes were made from, or that somebody has trusted.",
+    summary: "Directories that boxes were made from, or that were trusted.",
     response: "ListProjectsAnswer",
     unwrap: "projects",
     scope: "read",

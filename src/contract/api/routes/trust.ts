@@ -4,7 +4,7 @@ export const trustRoutes = {
   askTrust: {
     method: "POST",
     path: "/v1/trust/ask",
-    summary: "What a manifest asks for outside the workspace, and whether somebody has agreed.",
+    summary: "What a manifest asks for outside the workspace, and whether a person has agreed.",
     body: "AskTrustBody",
     response: "TrustQuestion",
     // A yes to what a manifest asks is the owner's own word. Asking reads any directory of the host.

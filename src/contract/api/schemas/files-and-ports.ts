@@ -11,7 +11,7 @@ export const FileEntry = z.object({
   kind: z.enum(["file", "dir", "symlink", "other"]),
   size: z.int(),
   mtimeMs: z.int().optional(),
-  target: z.string().optional().describe("Where a link says it leads; nobody has looked."),
+  target: z.string().optional().describe("The target that a link names, unchecked."),
 });
 export type FileEntry = z.infer<typeof FileEntry>;
 

@@ -51,7 +51,7 @@ const KnownProject = z.object({
   boxes: z.int().describe("How many boxes there are of it."),
   hasManifest: z.boolean(),
   branch: z.string().optional().describe("The branch that it is on, where it is a repository."),
-  isTrusted: z.boolean().describe("Whether somebody has agreed to something for it."),
+  isTrusted: z.boolean().describe("Whether a person has agreed to something for it."),
   lastUsedAtMs: z.int().optional(),
 });
 export type KnownProject = z.infer<typeof KnownProject>;

@@ -6,7 +6,7 @@ import { MergeMode } from "../../review/merge.ts";
 export const MergeBody = z.strictObject({
   mode: MergeMode.default("squash"),
   message: z.string().max(16_384).optional(),
-  accept: z.array(DangerKind).max(64).default([]).describe("Kinds of danger that somebody has looked at."),
+  accept: z.array(DangerKind).max(64).default([]).describe("Kinds of danger that a person has looked at."),
   digest: z
     .string()
     .max(128)

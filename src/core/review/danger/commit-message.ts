@@ -55,13 +55,13 @@ const rules: readonly WordRule[] = [
   },
   {
     pattern: /^(?:signed-off|reviewed|acked|approved|tested)-by:.*/im,
-    why: (found) => `${quoted(found)} says in somebody's name what the agent has written.`,
+    why: (found) => `${quoted(found)} puts another person's name under what the agent has written.`,
   },
   {
     pattern:
       /^(?:co-authored|co-developed|pair-programmed|on-behalf-of|suggested|reported|helped)(?:-(?:by|with))?:.*/im,
     isAuthor: true,
-    why: (found) => `${quoted(found)} names somebody for what the agent has written.`,
+    why: (found) => `${quoted(found)} names a person for what the agent has written.`,
   },
   {
     pattern: /^agentbox-(?:box|agent):.*/im,

@@ -36,7 +36,7 @@ export function fileModes(change: Change): Danger[] {
   }
   if (change.isBinary && bytes > largeBinaryBytes && newMode !== "160000") {
     const size = `${(bytes / (1 << 20)).toFixed(1)} MiB`;
-    const why = `${kind === "modified" ? "Changed" : "New"} binary file of ${size}: nobody can read it, and it stays in the history.`;
+    const why = `${kind === "modified" ? "Changed" : "New"} binary file of ${size}: it cannot be reviewed, and it stays in the history.`;
     dangers.push({ kind: "large_binary", path, why });
   }
   return dangers;

@@ -12,7 +12,7 @@ export interface TreeLink {
   readonly isChanged: boolean;
 }
 
-/** One name for what another place holds, such as `.vscode` for `docs/x`. */
+/** One name for the content of another path, such as `.vscode` for `docs/x`. */
 export interface LinkRoute {
   readonly path: string;
   /** The folded path it ends at; empty for the root of the tree. */
@@ -21,7 +21,7 @@ export interface LinkRoute {
   readonly changed: readonly TreeLink[];
 }
 
-export interface LinkWays {
+export interface LinkRoutes {
   readonly routes: readonly LinkRoute[];
   /** Changed links whose end is outside of the tree, or unknown. */
   readonly lost: readonly TreeLink[];
@@ -39,7 +39,7 @@ interface Resolved {
   readonly through: readonly TreeLink[];
 }
 
-export function linkRoutes(all: readonly TreeLink[]): LinkWays {
+export function linkRoutes(all: readonly TreeLink[]): LinkRoutes {
   // Changed links come first, so that a flood of other links does not crowd them out.
   const links = [...all].sort((a, b) => Number(b.isChanged) - Number(a.isChanged)).slice(0, maxLinks);
   const byKey = new Map(links.map((link) => [foldPath(link.path), link]));

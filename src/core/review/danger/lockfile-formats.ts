@@ -1,7 +1,7 @@
 import { asObject, parseObject } from "./json-text.ts";
 import { packageListName, requirementsFile } from "./package-list-name.ts";
 
-/** One place in the text that says where something comes from. */
+/** One part of the text that names a source. */
 export interface Mention {
   readonly value: string;
   /** The text by which the line is found again. */

@@ -37,8 +37,8 @@ function sourceOfUrl(scheme: string, host: string, path: string): string {
   if (scheme === "file") return `the directory ${path || "."}`;
   const isRepository = /^git|^ssh|^hg|^svn|^bzr/.test(scheme) || everybodysHosts.test(host);
   const isPlain = scheme === "http" || scheme === "ftp" || scheme === "git" || scheme === "git+http";
-  const place = isRepository ? `${host}/${repositoryOf(path)}` : host;
-  return isPlain ? `${place} (not encrypted)` : place;
+  const source = isRepository ? `${host}/${repositoryOf(path)}` : host;
+  return isPlain ? `${source} (not encrypted)` : source;
 }
 
 const maxPerFile = 20;

@@ -12,9 +12,7 @@ export function symlink({ path, newMode }: Change, target: string | undefined): 
     return danger("Where the link points could not be read: it may leave the repository.");
   const shown = quoted(target);
   if (/^(?:[/\\~]|[a-z]:)/i.test(target)) {
-    return danger(
-      `Link to ${shown}, outside the repository: whoever reads or writes it reads or writes that.`,
-    );
+    return danger(`Link to ${shown}, outside the repository: reading or writing it reads or writes that.`);
   }
   if (target.includes("\\") || target.includes("\0")) {
     return danger(`Link to ${shown}: on Windows this names another place.`);
@@ -26,7 +24,7 @@ export function symlink({ path, newMode }: Change, target: string | undefined): 
   const isUnclear = firstName !== -1 && parts.slice(firstName).includes("..");
   const landed = resolve(path, parts);
   if (landed === undefined) {
-    return danger(`Link to ${shown}, above the repository: whoever reads or writes it reads or writes that.`);
+    return danger(`Link to ${shown}, above the repository: reading or writing it reads or writes that.`);
   }
   if (isUnclear) return danger(`Link to ${shown}: where it ends depends on other links and can be outside.`);
   const folded = foldPath(landed.join("/"));

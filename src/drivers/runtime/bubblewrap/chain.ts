@@ -125,14 +125,14 @@ function spawnDetached(
   argv: readonly [string, ...string[]],
   fds: readonly number[],
 ): ChildProcess {
-  const nothing = openSync("/dev/null", "r");
+  const devNull = openSync("/dev/null", "r");
   try {
     const stdio: ("ignore" | "pipe" | number)[] = ["ignore", "ignore", "pipe", ...fds];
     // SECURITY: a descriptor the daemon was started with (a shell's open file, a supervisor's pipe) would be open in
     // the box. Each is covered with /dev/null in the child; "ignore" leaves a slot above stderr as it is.
     for (const fd of inheritedDescriptors()) {
       while (stdio.length <= fd) stdio.push("ignore");
-      if (fd >= firstDescriptor + fds.length) stdio[fd] = nothing;
+      if (fd >= firstDescriptor + fds.length) stdio[fd] = devNull;
     }
     return host.spawn(argv[0], argv.slice(1), {
       cwd: "/",
@@ -142,18 +142,19 @@ function spawnDetached(
       stdio,
     });
   } finally {
-    closeSync(nothing);
+    closeSync(devNull);
   }
 }
 
 function watchChain(child: ChildProcess, name: string): Chain {
-  const said: Buffer[] = [];
+  const stderrParts: Buffer[] = [];
   let total = 0;
   let exitCode: number | undefined;
   child.stderr?.on("data", (chunk: Buffer) => {
     total += chunk.length;
-    said.push(chunk);
-    while (said.length > 1 && said.reduce((sum, part) => sum + part.length, 0) > keptBytes) said.shift();
+    stderrParts.push(chunk);
+    while (stderrParts.length > 1 && stderrParts.reduce((sum, part) => sum + part.length, 0) > keptBytes)
+      stderrParts.shift();
     if (total > readBytes) child.stderr?.destroy();
   });
   child.stderr?.on("error", () => undefined);
@@ -180,7 +181,7 @@ function watchChain(child: ChildProcess, name: string): Chain {
     diagnostics() {
       if (failure !== undefined) return `the chain of "${name}" could not be started: ${messageOf(failure)}`;
       // SECURITY: boxd's stderr is the box's text and is shown in a person's terminal.
-      const text = Buffer.concat(said).subarray(-keptBytes).toString();
+      const text = Buffer.concat(stderrParts).subarray(-keptBytes).toString();
       return text === "" ? undefined : text.split("\n").map(printable).join("\n").trim();
     },
   };

@@ -203,7 +203,7 @@ class BubblewrapRuntime implements Runtime {
   async #startFailure(box: RuntimeBox, chain: Chain): Promise<AgentBoxError> {
     await chain.drained();
     await this.#clear(box.name);
-    const said =
+    const diagnostics =
       chain.diagnostics() ?? (chain.hasExited() ? "it ended without a word" : "it did not get ready in time");
     const needed = [
       ...Object.values(box.dirs).slice(1),
@@ -219,13 +219,13 @@ class BubblewrapRuntime implements Runtime {
     const barrier = this.#host.uid === 0 ? barriers.find((directory) => directory !== undefined) : undefined;
     return new AgentBoxError(
       "box.start_failed",
-      `Box "${box.name}" did not come up: ${said.split("\n").at(-1)}.`,
+      `Box "${box.name}" did not come up: ${diagnostics.split("\n").at(-1)}.`,
       {
         hint:
           barrier === undefined
             ? "Run: agentbox doctor"
             : `The box's user ${box.owner.uid} cannot pass through ${barrier}; let it (chmod o+x), or keep AgentBox elsewhere.`,
-        facts: { box: box.name, diagnostics: said, ...omitUndefined({ directory: barrier }) },
+        facts: { box: box.name, diagnostics, ...omitUndefined({ directory: barrier }) },
       },
     );
   }

@@ -21,7 +21,7 @@ export interface ContainerInput {
   readonly image: string;
   /** The parts of the host's system that are shown; without entries for a box that has an image. */
   readonly layout: SystemLayout;
-  /** Our files in the place of the system's, checked. */
+  /** Our files in place of the system's, checked. */
   readonly files: readonly SystemFile[];
   /** Names in the workspace that are there, and that the box may not change. */
   readonly guardedNames: readonly string[];
@@ -153,7 +153,7 @@ function tmpfsMounts(
   const scratch = memory(tmpBytes(box.resources.memoryBytes), "1777");
   const extra = (box.exceptions ?? []).flatMap((exception) => Object.entries(exception.tmpfs));
   return {
-    // SECURITY: in the place of the kernel's own, which tells about the host's hardware, disks and network.
+    // SECURITY: in place of the kernel's own, which tells about the host's hardware, disks and network.
     "/sys": "ro,nosuid,nodev,noexec,size=65536,mode=0555",
     "/tmp": scratch,
     "/var/tmp": scratch,

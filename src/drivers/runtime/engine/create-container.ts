@@ -105,11 +105,14 @@ function createFailure(error: unknown, box: RuntimeBox): unknown {
   return startFailure(box.name, messageOf(error), error);
 }
 
-export function startFailure(name: string, said: string, cause?: unknown): AgentBoxError {
-  const words = printable(said.trim().split("\n").at(-1) ?? "").replace(/^\(HTTP code \d+\) [^-]*- /, "");
+export function startFailure(name: string, diagnostics: string, cause?: unknown): AgentBoxError {
+  const words = printable(diagnostics.trim().split("\n").at(-1) ?? "").replace(
+    /^\(HTTP code \d+\) [^-]*- /,
+    "",
+  );
   return new AgentBoxError("box.start_failed", `Box "${name}" did not come up: ${words}.`, {
     hint: "Run: agentbox doctor",
-    facts: { box: name, diagnostics: said },
+    facts: { box: name, diagnostics },
     cause,
   });
 }

@@ -332,12 +332,12 @@ export class EngineRuntime implements Runtime {
   /** Of a box with an image: it has no part of this host's system, and needs none made. */
   async describe(box: RuntimeBox): Promise<ContainerDescription> {
     const { engine, ociRuntime, boundary } = this.#options;
-    const nothing = { layout: { entries: [], maskedFiles: [] }, files: [], guardedNames: [], labels: {} };
+    const emptyParts = { layout: { entries: [], maskedFiles: [] }, files: [], guardedNames: [], labels: {} };
     const { facts } = engine;
     const { threadCeiling } = boundary;
     const image = box.image ?? "";
     return describeBody(
-      containerBody({ ...nothing, box, image, facts, ociRuntime, threadCeiling, seccomp: "" }),
+      containerBody({ ...emptyParts, box, image, facts, ociRuntime, threadCeiling, seccomp: "" }),
     );
   }
 

@@ -137,13 +137,13 @@ function rightProblems(host: ContainerHostConfig, granted: Granted): readonly st
   )) {
     if (neverCapabilities.includes(name)) problems.push(`it has the capability ${name}`);
     else if (!granted.capabilities.some((given) => given.replace(/^CAP_/, "") === name))
-      problems.push(`nobody granted the capability ${name}`);
+      problems.push(`not granted: the capability ${name}`);
   }
   for (const device of (host.Devices ?? []) as readonly { PathOnHost: string }[]) {
-    if (!granted.devices.includes(device.PathOnHost)) problems.push(`nobody granted ${device.PathOnHost}`);
+    if (!granted.devices.includes(device.PathOnHost)) problems.push(`not granted: ${device.PathOnHost}`);
   }
   const gpus = (host.DeviceRequests ?? []).reduce((sum, request) => sum + (request.Count ?? 0), 0);
-  if (gpus > granted.gpus || gpus < 0) problems.push("nobody granted that many graphics processors");
+  if (gpus > granted.gpus || gpus < 0) problems.push("not granted: that many graphics processors");
   return problems;
 }
 

@@ -48,14 +48,14 @@ export function makeMountPoints({
 function makePoint(mount: MountSpec, onHost: string, inBox: string, owner: BoxOwner): void {
   const parts = mount.target.slice(inBox.length + 1).split("/");
   const isFile = !statSync(mount.source).isDirectory();
-  let place = openSync(onHost, O_RDONLY | O_DIRECTORY);
+  let directory = openSync(onHost, O_RDONLY | O_DIRECTORY);
   try {
     for (const [at, part] of parts.entries()) {
-      const path = `/proc/self/fd/${place}/${part}`;
+      const path = `/proc/self/fd/${directory}/${part}`;
       if (isFile && at === parts.length - 1) return makeFile(path, owner);
       const next = openDirectory(path, owner);
-      closeSync(place);
-      place = next;
+      closeSync(directory);
+      directory = next;
     }
   } catch (error) {
     throw new AgentBoxError("mount.invalid", `${mount.target} cannot be mounted at: ${messageOf(error)}.`, {
@@ -64,7 +64,7 @@ function makePoint(mount: MountSpec, onHost: string, inBox: string, owner: BoxOw
       cause: error,
     });
   } finally {
-    closeSync(place);
+    closeSync(directory);
   }
 }
 

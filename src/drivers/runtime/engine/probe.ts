@@ -157,11 +157,11 @@ async function untilEnded(runtime: Runtime, started: RuntimeStatus): Promise<Run
   return { ...started, diagnostics: "it did not end in time" };
 }
 
-const trialFailed = ({ address }: Engine, said: string, trial?: Trial): EngineProblem => ({
+const trialFailed = ({ address }: Engine, reason: string, trial?: Trial): EngineProblem => ({
   reason:
     address.socketPath === undefined
-      ? `A trial box at ${address.url} did not start, or found nothing of this host there: ${said}`
-      : `A trial box did not start: ${said}`,
+      ? `A trial box at ${address.url} did not start, or found nothing of this host there: ${reason}`
+      : `A trial box did not start: ${reason}`,
   hint: trial?.hint ?? "Look at the engine's own log: journalctl -u docker, or: podman info",
 });
 

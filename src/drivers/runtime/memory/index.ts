@@ -45,7 +45,7 @@ function refuseLimits({ required }: RuntimeBox["resources"]): void {
 
 /** Boxes live as long as the module, so that they outlive every runtime opened from it. */
 export function createMemoryModule(): RuntimeModule {
-  const places = new Map<string, { boxes: Map<string, MemoryBox>; listeners: Set<Listener> }>();
+  const states = new Map<string, { boxes: Map<string, MemoryBox>; listeners: Set<Listener> }>();
   return {
     kind: "runtime",
     name: "memory",
@@ -53,9 +53,9 @@ export function createMemoryModule(): RuntimeModule {
     description: "Runs nothing; for tests of everything above the runtime.",
     probe: async () => ({ status: "ready", version: "1", detail: "always here, runs nothing" }),
     async open({ boxesDir }) {
-      const place = places.get(boxesDir) ?? { boxes: new Map(), listeners: new Set() };
-      places.set(boxesDir, place);
-      return openMemory(place.boxes, place.listeners);
+      const state = states.get(boxesDir) ?? { boxes: new Map(), listeners: new Set() };
+      states.set(boxesDir, state);
+      return openMemory(state.boxes, state.listeners);
     },
   };
 }

@@ -226,8 +226,8 @@ export class BoxEgress {
     if (!this.#questions.take()) return refused("limit");
     try {
       const either = signal ? AbortSignal.any([signal, this.#ended.signal]) : this.#ended.signal;
-      const said = await this.#options.listener.ask({ box: this.box, ...request, program }, either);
-      if (!said || either.aborted) return refused("not_approved");
+      const answer = await this.#options.listener.ask({ box: this.box, ...request, program }, either);
+      if (!answer || either.aborted) return refused("not_approved");
       // The answer may have changed the policy: what it says now counts, a denial included.
       const decision = this.judge(request);
       if (decision.outcome === "ask") return this.#approved(decision, request.port);

@@ -92,11 +92,11 @@ export class BoxSecrets {
 
   async #wait(waiting: Promise<Prepared>, { before, again, abort }: Waiting): Promise<Sendable | Refusal> {
     const { clock, limits } = this.#options;
-    const place = { isTaken: false, isRefused: false };
+    const turn = { isTaken: false, isRefused: false };
     const cancel = clock.after(limits.secretPromptMs, () => {
-      place.isTaken = this.#questions.take();
-      place.isRefused = !place.isTaken;
-      if (place.isRefused) abort?.abort();
+      turn.isTaken = this.#questions.take();
+      turn.isRefused = !turn.isTaken;
+      if (turn.isRefused) abort?.abort();
     });
     try {
       let prepared = await waiting;
@@ -105,12 +105,12 @@ export class BoxSecrets {
         seen = this.#changes;
         prepared = await again();
       }
-      return place.isRefused ? { outcome: "refuse", reason: "limit" } : prepared;
+      return turn.isRefused ? { outcome: "refuse", reason: "limit" } : prepared;
     } catch (error) {
       return this.#failed(error);
     } finally {
       cancel();
-      if (place.isTaken) this.#questions.give();
+      if (turn.isTaken) this.#questions.give();
     }
   }
 

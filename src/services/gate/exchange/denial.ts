@@ -35,12 +35,12 @@ const sentences: Record<DenyReason, (where: string) => string> = {
   unresolvable: (where) => `${where} could not be resolved.`,
   unreachable: (where) => `${where} could not be reached.`,
   limit: () => "This box has reached a limit of the gate.",
-  not_approved: (where) => `Nobody agreed to this box reaching ${where}.`,
+  not_approved: (where) => `No person agreed to this box reaching ${where}.`,
   malformed: () => "The request cannot be read in exactly one way.",
   overridden: (where) =>
     `A header or parameter could make ${where} do something else than the method and path say, and rules decide by them.`,
   policy_error: () => "The policy of this box could not be applied.",
-  secret_not_granted: (where) => `Nobody agreed to this box using a secret for ${where}.`,
+  secret_not_granted: (where) => `No person agreed to this box using a secret for ${where}.`,
   secret_unavailable: (where) => `The secret that ${where} needs could not be had, so nothing was sent.`,
   secret_misplaced: (where) =>
     `The request to ${where} has a placeholder in a place where no secret may be put.`,

@@ -1,5 +1,5 @@
 /**
- * The opening handshake of a WebSocket (RFC 6455), with a key of the gate's own in the place of the program's: only a
+ * The opening handshake of a WebSocket (RFC 6455), with a key of the gate's own in place of the program's: only a
  * server that means to switch can answer to it.
  */
 import { createHash, randomBytes } from "node:crypto";

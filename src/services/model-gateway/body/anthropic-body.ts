@@ -84,7 +84,7 @@ const tool = (more: Fields = {}): Rule =>
     allowed_callers: list(setting),
     ...more,
   });
-const places: Fields = {
+const location: Fields = {
   allowed_domains: list(text),
   blocked_domains: list(text),
   user_location: object({ city: text, region: text, country: text, timezone: text }),
@@ -119,7 +119,7 @@ const tools = list(
   kinds(
     {
       ...Object.fromEntries(plainTools.map((type) => [type, tool()])),
-      web_search_20250305: costing("web_search", tool(places)),
+      web_search_20250305: costing("web_search", tool(location)),
       web_fetch_20250910: fetchesPages,
       web_fetch_20260209: fetchesPages,
       web_fetch_20260309: fetchesPages,
@@ -248,6 +248,6 @@ export const anthropicBody: Rule = object({
   billing_policy: payer,
   user_profile_id: payer,
   workspace_id: payer,
-  betas: refused("take a beta that nobody has judged", "Send it as the header anthropic-beta."),
-  anthropic_beta: refused("take a beta that nobody has judged", "Send it as the header anthropic-beta."),
+  betas: refused("take a beta that is not known", "Send it as the header anthropic-beta."),
+  anthropic_beta: refused("take a beta that is not known", "Send it as the header anthropic-beta."),
 });

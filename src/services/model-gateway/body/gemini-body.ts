@@ -63,7 +63,7 @@ const declaration = object({
   responseJsonSchema: schema,
 });
 const otherSearch = refused(
-  "ask a service of somebody else",
+  "ask another company's service",
   "That would go around the policy of the box: let a tool in the box ask it.",
 );
 const tools = list(

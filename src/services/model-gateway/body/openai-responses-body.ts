@@ -73,7 +73,7 @@ const localOnly: Rule = kinds(
 const opensPages = "open pages for its search";
 const searchHint =
   'That would go around the policy of the box: say "external_web_access": false, and it searches what it has.';
-const place = object({ city: text, region: text, country: text, timezone: text });
+const location = object({ city: text, region: text, country: text, timezone: text });
 
 /** SECURITY: with access to the web it opens every page that the model names, with any data in the address. */
 const search: Rule = (value, at, terms) => {
@@ -87,7 +87,7 @@ const searchFields = costing(
     type: setting,
     search_context_size: setting,
     filters: object({ allowed_domains: list(text), blocked_domains: list(text) }),
-    user_location: place,
+    user_location: location,
   }),
 );
 const livingSearch = refused(opensPages, "Use the tool web_search, and let it search what it has.");

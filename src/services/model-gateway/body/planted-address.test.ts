@@ -48,11 +48,11 @@ function isForTheModel(path: readonly Step[], holder: Json): boolean {
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Every place of a value: each field and each entry of a list, however deep. */
-function placesOf(value: unknown, path: readonly Step[] = []): readonly (readonly Step[])[] {
+/** Every path in a value: each field and each entry of a list, however deep. */
+function pathsOf(value: unknown, path: readonly Step[] = []): readonly (readonly Step[])[] {
   if (typeof value !== "object" || value === null) return [path];
   const steps: readonly Step[] = Array.isArray(value) ? value.map((_, index) => index) : Object.keys(value);
-  const below = steps.flatMap((step) => placesOf((value as Json)[step], [...path, step]));
+  const below = steps.flatMap((step) => pathsOf((value as Json)[step], [...path, step]));
   return [path, ...below];
 }
 
@@ -105,7 +105,7 @@ const bodies: readonly (readonly [ModelApi, object])[] = [
   ...remoteFetches.flatMap(({ api, request, harmless }) =>
     [request, ...(harmless === undefined ? [] : [harmless])].map((body) => [api, body] as const),
   ),
-  // These have the most places.
+  // These have the most paths.
   ...Array.from({ length: 8 }, () => Object.entries(usual) as [ModelApi, object][]).flat(),
 ];
 
@@ -120,17 +120,17 @@ describe(`an address anywhere in a request (seed ${seed})`, () => {
       fc.boolean(),
       (which, where, name, plant, isBeside) => {
         const [api, body] = bodies[which % bodies.length]!;
-        const places = placesOf(body);
-        const place = places[where % places.length]!;
-        const isField = place.length === 0 || (isBeside && isObject(at(body, place)));
-        const sent = planted(body, isField ? [...place, name] : place, plant) as Json;
+        const paths = pathsOf(body);
+        const chosen = paths[where % paths.length]!;
+        const isField = chosen.length === 0 || (isBeside && isObject(at(body, chosen)));
+        const sent = planted(body, isField ? [...chosen, name] : chosen, plant) as Json;
         try {
           judgeBody(api, sent);
         } catch {
           return;
         }
         passed += 1;
-        for (const path of placesOf(sent)) {
+        for (const path of pathsOf(sent)) {
           const value = at(sent, path);
           if (typeof value !== "string" || !/attacker\.test/i.test(value)) continue;
           const holder = at(

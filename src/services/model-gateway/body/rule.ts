@@ -68,7 +68,7 @@ const deepest = 32;
 
 const wordsOf = (text: string): readonly string[] => text.split(" ");
 /** SECURITY: `kv_transfer_params.remote_host` makes one well-known server connect to where the request says. */
-const places = new Set([
+const addressWords = new Set([
   ...wordsOf("url uri urls uris host hosts hostname addr address endpoint server servers proxy hook webhook"),
   ...wordsOf("callback remote path paths file files link href src"),
 ]);
@@ -79,7 +79,7 @@ const remoteFetches = new Set([
   ),
   ...wordsOf("connectors container sandbox thread assistant skill skills"),
 ]);
-/** SECURITY: services in between take from the body whose account is used, and what answers in the place of the model that was judged. */
+/** SECURITY: services in between take from the body whose account is used, and what answers in place of the model that was judged. */
 const choices = new Set([
   ...wordsOf(
     "key keys apikey token credential credentials secret password organization organisation org project",
@@ -102,7 +102,8 @@ function isHarmlessName(name: string, value: unknown): boolean {
   const mayName = typeof value === "string" || typeof value === "object";
   if (mayName && words.some((one) => choices.has(one))) return false;
   return (
-    value === true || !words.some((one) => places.has(one) || one.endsWith("url") || one.endsWith("uri"))
+    value === true ||
+    !words.some((one) => addressWords.has(one) || one.endsWith("url") || one.endsWith("uri"))
   );
 }
 

@@ -22,7 +22,7 @@ export const dangerWords = {
   path_trick: "Names that deceive",
   dependency: "New packages",
   code_directive: "Source that gives tools orders",
-  unreadable: "Code that nobody can read",
+  unreadable: "Unreadable code",
   unfamiliar: "Unfamiliar files that may run",
   commit: "What commits say",
 } as const satisfies Record<DangerKind, string>;

@@ -53,20 +53,20 @@ export function treeLines(changes: readonly Change[], closed: ReadonlySet<string
 }
 
 /** A folder with nothing but another one in it is one line with it. */
-function skipSingles<T extends { folder: Folder; path: string; name: string; depth: number }>(place: T): T {
-  const names = [place.name];
-  let { folder } = place;
-  while (place.depth >= 0 && folder.files.length === 0 && folder.folders.size === 1) {
+function skipSingles<T extends { folder: Folder; path: string; name: string; depth: number }>(step: T): T {
+  const names = [step.name];
+  let { folder } = step;
+  while (step.depth >= 0 && folder.files.length === 0 && folder.folders.size === 1) {
     const [[name, inside]] = [...folder.folders] as [[string, Folder]];
     names.push(name);
     folder = inside;
   }
   const more = names.slice(1).join("/");
   return {
-    ...place,
+    ...step,
     folder,
     name: names.join("/"),
-    path: more === "" ? place.path : `${place.path}/${more}`,
+    path: more === "" ? step.path : `${step.path}/${more}`,
   };
 }
 

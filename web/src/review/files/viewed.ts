@@ -2,7 +2,7 @@
 import { useCallback, useState } from "react";
 import type { Change } from "../../../../src/contract/review/change.ts";
 
-const place = "agentbox-viewed";
+const storageKey = "agentbox-viewed";
 const maxBoxes = 20;
 const maxFiles = 10_000;
 
@@ -10,7 +10,7 @@ type Marks = Readonly<Record<string, string>>;
 
 function readAll(): [box: string, marks: Marks][] {
   try {
-    const all: unknown = JSON.parse(localStorage.getItem(place) ?? "[]");
+    const all: unknown = JSON.parse(localStorage.getItem(storageKey) ?? "[]");
     return Array.isArray(all) ? (all as [string, Marks][]) : [];
   } catch {
     return [];
@@ -21,7 +21,7 @@ function keep(box: string, marks: Marks): void {
   const others = readAll().filter(([name]) => name !== box);
   const own = Object.fromEntries(Object.entries(marks).slice(-maxFiles));
   try {
-    localStorage.setItem(place, JSON.stringify([...others.slice(1 - maxBoxes), [box, own]]));
+    localStorage.setItem(storageKey, JSON.stringify([...others.slice(1 - maxBoxes), [box, own]]));
   } catch {
     // No room: the marks last as long as the page.
   }

@@ -124,9 +124,9 @@ describe("new packages", () => {
     ["package-lock.json", "/a/-/a-2.tgz", "/@evil/a/-/a-2.tgz"],
     ["package-lock.json", "/a/-/a-2.tgz", "/@evil%2fa/-/a-2.tgz"],
   ])("%s: what is fetched under a known name is another package (%s → %s)", async (path, old, text) => {
-    const lock = (version: string, place: string) =>
+    const lock = (version: string, tarball: string) =>
       JSON.stringify({
-        packages: { "node_modules/a": { version, resolved: `https://packages.test${place}` } },
+        packages: { "node_modules/a": { version, resolved: `https://packages.test${tarball}` } },
       });
     expect(await kindsOf(path, lock("1", "/a/-/a-1.tgz"), lock("2", old))).toEqual([]);
     const [found] = await find([{ path, old: lock("1", "/a/-/a-1.tgz"), text: lock("2", text) }]);

@@ -62,7 +62,7 @@ export const deceivingCode: ContentRule = {
       const line = full.slice(0, maxLineChars);
       const why =
         anyGap.test(line) && isFarRight(line, !isSource)
-          ? "Text stands far to the right, after a long row of blanks, where nobody looks."
+          ? "Text stands far to the right, after a long row of blanks, out of sight."
           : isSource
             ? deception(line)
             : undefined;

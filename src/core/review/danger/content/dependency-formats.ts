@@ -142,15 +142,15 @@ const bunLock: Read = (text) =>
     ];
   });
 
-/** All names below some tables of a lock file in JSON; the last key of the way is `*` where every table counts. */
+/** All names below some tables of a lock file in JSON; the last key of a path is `*` where every table counts. */
 const jsonNames =
   (...tables: readonly string[]): Read =>
   (text) => {
     const root = parseObject(text);
     if (!root) return undefined;
-    return tables.flatMap((way) => {
+    return tables.flatMap((keyPath) => {
       let found: Record<string, unknown>[] = [root];
-      for (const key of way.split("."))
+      for (const key of keyPath.split("."))
         found = found.flatMap((one) =>
           (key === "*" ? Object.values(one) : [own(one, key)])
             .map(asObject)
@@ -172,11 +172,11 @@ const flakeLock: Read = (text) => {
   return Object.values(nodes).flatMap((node) => {
     const locked = asObject(asObject(node)?.["locked"]);
     if (!locked) return [];
-    const place = ["type", "host", "owner", "url", "path", "id", "repo"]
+    const address = ["type", "host", "owner", "url", "path", "id", "repo"]
       .map((key) => own(locked, key))
       .filter((part) => typeof part === "string");
-    const name = place.join("/");
-    return [{ name, needle: place.at(-1) ?? "" }];
+    const name = address.join("/");
+    return [{ name, needle: address.at(-1) ?? "" }];
   });
 };
 

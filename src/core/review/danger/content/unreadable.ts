@@ -70,6 +70,6 @@ export const unreadable: ContentRule = {
     const [first] = long;
     if (first === undefined) return [];
     const more = long.length > 1 ? ` So have ${counted(long.length - 1, "more line")}.` : "";
-    return danger(`The line has ${first.chars} characters: nobody reads to its end.${more}`, first.line);
+    return danger(`The line has ${first.chars} characters: too many to read.${more}`, first.line);
   },
 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isLoopback, portOf } from "./url-place.ts";
+import { isLoopback, portOf } from "./url-address.ts";
 
 it.each([
   ["https://a.example/", 443],
