@@ -55,6 +55,8 @@ export const errorCodes = {
     exitCodes.refused,
     "The digest that was agreed to is not the digest of what is asked.",
   ),
+  "queue.not_found": code(404, exitCodes.notFound, "There is no such task in the queue."),
+  "queue.busy": code(409, exitCodes.conflict, "A task of the queue is not in the state that this needs."),
   "notice.undeliverable": code(502, exitCodes.failed, "A notice could not be delivered now.", true),
   "notice.refused": code(
     422,

@@ -51,6 +51,7 @@ import { EventBudget } from "./network/event-budget.ts";
 import { openLogRates } from "./exec/recording.ts";
 import { EventBytes, type EventShare } from "./resources/kept-bytes.ts";
 import { TurnCheckpoints } from "./review/turn-checkpoints.ts";
+import { Queue } from "./queue/queue.ts";
 import { Resources } from "./resources/resources.ts";
 import { SecretGrants } from "./secrets/secret-grants.ts";
 
@@ -206,6 +207,7 @@ export class Core {
   readonly facts = new BoxFacts(this);
   readonly conversations = new Conversations(this);
   readonly resources = new Resources(this);
+  readonly queue = new Queue(this);
 
   constructor(ports: CorePorts, reactionsOf: (core: Core) => LinkReactions) {
     this.ports = ports;

@@ -8,6 +8,7 @@ import { Core, type HostFacts, type Owners } from "../core/context.ts";
 import { linkReactions } from "../core/box/link-reactions.ts";
 import { decideSafely } from "../core/policy/decide-egress.ts";
 import { reconcile } from "../core/box/reconcile.ts";
+import { startTask } from "../core/queue/start-task.ts";
 import { watchLifetimes } from "../core/box/watch-lifetimes.ts";
 import { openMetrics } from "../daemon/metrics.ts";
 import { Previews } from "../daemon/preview/previews.ts";
@@ -227,6 +228,7 @@ async function serve(
   };
   // Before the socket, so that a daemon that answers there has its dashboard back.
   await openAtStart(core, web);
+  const stopQueue = core.queue.start((task, variables) => startTask(core, task, variables));
   const stopTelling = core.notices.start(() => (web.port === undefined ? undefined : web.url));
   const server = createApiServer(serverDeps, { kind: "socket" });
   // We hold the lock, so a socket that is here belongs to a daemon that is dead.
@@ -241,6 +243,7 @@ async function serve(
   stopWatching();
   stopAsking();
   stopTelling();
+  stopQueue();
   await core
     .note("daemon.stopped", undefined)
     .catch((error: unknown) => logger.error({ error: messageOf(error) }, "last event lost"));

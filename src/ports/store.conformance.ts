@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { NetworkRule } from "../contract/network/policy.ts";
 import type { EgressQuery, Store, TrustRecord } from "./store.ts";
+import { type QueueEntry, type TaskRecord, queueKey } from "./queue-records.ts";
 import { type StoreCase, sampleBox, sampleEgress, sampleEvent } from "./store-samples.ts";
 import { secretCases } from "./store-secrets.conformance.ts";
 import { usageCases } from "./store-usage.conformance.ts";
@@ -289,6 +290,33 @@ const networkCases: readonly StoreCase[] = [
   },
 ];
 
+const queueCases: readonly StoreCase[] = [
+  {
+    name: "entries of the queue replace those of the same key, and go by it",
+    async run(open) {
+      await using store = await open();
+      const task = (id: number, text: string): TaskRecord => ({
+        kind: "task",
+        id,
+        queue: "",
+        order: id,
+        by: { holder: { kind: "owner" }, credential: "socket", mayOrder: true },
+        request: { flags: { agent: { name: "shell" } } },
+        task: text,
+        agent: "shell",
+        state: "waiting",
+        addedAtMs: 1,
+      });
+      const settings: QueueEntry = { kind: "queue", queue: "", atOnce: 2, isPaused: false, lastId: 2 };
+      assert.deepEqual(await store.listQueue(), []);
+      await store.commit({ queue: [task(1, "one"), task(2, "two"), settings], events: [] });
+      await store.commit({ queue: [task(2, "again")], unqueue: [queueKey(task(1, ""))], events: [] });
+      const left = [...(await store.listQueue())].sort((a, b) => (queueKey(a) < queueKey(b) ? -1 : 1));
+      assert.deepEqual(left, [settings, task(2, "again")]);
+    },
+  },
+];
+
 export const storeCases: readonly StoreCase[] = [
   ...boxCases,
   ...eventCases,
@@ -296,4 +324,5 @@ export const storeCases: readonly StoreCase[] = [
   ...networkCases,
   ...usageCases,
   ...secretCases,
+  ...queueCases,
 ];

@@ -9,6 +9,7 @@ import type { NewModelRecord, ModelRecord, UsageTotals } from "../contract/model
 import type { ReviewEntry, ReviewKind, ReviewKinds } from "../contract/review/entry.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
 import type { GrantScope, SecretGrant } from "../contract/secret/grant.ts";
+import type { QueueEntry } from "./queue-records.ts";
 
 export interface TrustRecord {
   /** Real path of the project whose manifest asked. */
@@ -36,6 +37,10 @@ export interface StoreChange {
   readonly revokeSecret?: { readonly secret: string; readonly scope?: GrantScope | undefined };
   /** Replaces an entry of the same box, kind and key. Those of a box go with it, but for its merges. */
   readonly review?: readonly ReviewEntry[];
+  /** Replaces an entry of the same key. */
+  readonly queue?: readonly QueueEntry[];
+  /** Keys of entries that go. */
+  readonly unqueue?: readonly string[];
   readonly events: readonly NewEvent[];
 }
 
@@ -125,6 +130,8 @@ export interface Store extends AsyncDisposable {
     kind: K,
     of: { readonly incarnation?: string; readonly projectDir?: string },
   ): Promise<readonly ReviewKinds[K][]>;
+  /** In no order; tasks say which is theirs. */
+  listQueue(): Promise<readonly QueueEntry[]>;
   /**
    * The gate's decisions. Bounded for each box and verdict, and apart from those for each secret they are about: the
    * oldest of these go when there are too many.

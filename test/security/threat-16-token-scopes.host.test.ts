@@ -131,9 +131,27 @@ describe("the scopes of a token", () => {
     accept: () => ({ accept: ["hook"] }),
     skipsChecks: () => ({ skipsChecks: true }),
   };
+  /** The same in the queue, as the second of two tasks. */
+  const queued = (parameter: string): object => {
+    const { flags = {}, ...more } = asked[parameter]!() as { flags?: object };
+    const plain = { task: "work", flags: { agent: { name: "claude" } } };
+    return { tasks: [plain, { task: "work", flags: { ...plain.flags, ...flags } }], ...more };
+  };
   const attempts: Record<string, () => object> = {
     "moveBox.runtime": () => ({ runtime: "memory" }),
     "openPreview.agreed": () => ({ port: 3000, agreed: "sha256:0" }),
+    ...Object.fromEntries(
+      [
+        "flags.mounts",
+        "flags.secrets",
+        "flags.security",
+        "flags.runtime",
+        "flags",
+        "trust",
+        "variables",
+        "projectDir",
+      ].map((parameter) => [`addToQueue.${parameter}`, () => queued(parameter)]),
+    ),
     "installAgent.from": () => ({ from: secretDir }),
     "pushWork.secret": () => ({ secret: "token" }),
     "exportWork.*": () => ({ format: "patch", file: join(secretDir, "authorized_keys") }),
@@ -189,6 +207,7 @@ describe("the scopes of a token", () => {
     secrets: (await daemon.client.listSecrets()).map(({ secret, grants }) => [secret.name, grants.length]),
     trust: (await daemon.client.listTrust()).length,
     tokens: (await daemon.client.listTokens()).length,
+    queue: (await daemon.client.listQueue()).tasks.length,
     signIns: (await daemon.client.listSignIns()).length,
     policy: (await daemon.client.getPolicy(box)).lines,
     files: existsSync(join(secretDir, "ran")) || existsSync(join(secretDir, "authorized_keys")),

@@ -126,7 +126,7 @@ export function manifestFromFlags(
   const mounts = args.list("mount").map((mount) => parseMount(mount, cwd));
   return given({
     agent: given({
-      name: args.positionals[0],
+      name: Object.hasOwn(flags, "agent") ? args.text("agent") : args.positionals[0],
       args: agentArgs,
       version: args.text("agent-version"),
       autonomy: args.text("autonomy"),

@@ -11,7 +11,7 @@ const isTable = (value: unknown): value is Table =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 /** Tables side by side, anything else replaced. */
-const over = (below: unknown, above: unknown): unknown =>
+export const over = (below: unknown, above: unknown): unknown =>
   isTable(below) && isTable(above)
     ? Object.entries(above).reduce<Table>(
         (merged, [key, value]) => ({

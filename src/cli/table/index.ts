@@ -8,12 +8,14 @@ import { images } from "./images.ts";
 import { logins } from "./logins.ts";
 import { network } from "./network.ts";
 import { project } from "./project.ts";
+import { queue } from "./queue.ts";
 import { review } from "./review.ts";
 import { vault } from "./vault.ts";
 import { work } from "./work.ts";
 
 export const commands: readonly CommandSpec[] = [
   ...work,
+  ...queue,
   ...review,
   ...boxes,
   ...look,

@@ -13,6 +13,7 @@ import { imageRoutes } from "./routes/images.ts";
 import { networkRoutes } from "./routes/network.ts";
 import { fileAndPortRoutes } from "./routes/files-and-ports.ts";
 import { noticeRoutes } from "./routes/notices.ts";
+import { queueRoutes } from "./routes/queue.ts";
 import { reviewRoutes } from "./routes/review.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { streamRoutes } from "./routes/streams.ts";
@@ -25,6 +26,7 @@ export const routes = {
   ...boxRoutes,
   ...accessRoutes,
   ...noticeRoutes,
+  ...queueRoutes,
   ...agentRoutes,
   ...fileAndPortRoutes,
   ...reviewRoutes,

@@ -240,6 +240,26 @@ export class Access {
     );
   }
 
+  /** The one who made something, as they would come in now; undefined when they may not, or their token has ended. */
+  callerOf({
+    holder,
+    credential,
+    token,
+  }: {
+    readonly holder: Holder;
+    readonly credential: Caller["credential"]["kind"];
+    readonly token?: string | undefined;
+  }): Caller | undefined {
+    const of = this.#principalOf(holder);
+    if (of === undefined || of.kind === "guest") return undefined;
+    if (credential === "socket") return { principal: of, credential: { kind: "socket" } };
+    if (credential === "session") return { principal: of, credential: { kind: "session", id: "" } };
+    const found = this.records.state.tokens.find(({ id }) => id === token);
+    if (found === undefined || !this.#isCurrent(found)) return undefined;
+    const { id, name, scopes } = found;
+    return { principal: { kind: "token", id, name, scopes, of }, credential: { kind: "token", id } };
+  }
+
   /** Whether the one for whom something was made sees a record now, and the token that made it is still good. */
   showsTo(
     { holder, madeWith }: { readonly holder: Holder; readonly madeWith?: string | undefined },

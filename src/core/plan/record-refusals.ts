@@ -14,6 +14,7 @@ const events: Partial<Record<ErrorCode, EventType>> = {
 export async function recordRefusals(
   core: Using<"access" | "note">,
   problems: readonly AgentBoxError[],
+  route = "createBox",
 ): Promise<void> {
   for (const { code, facts = {} } of problems) {
     const type = events[code];
@@ -22,7 +23,7 @@ export async function recordRefusals(
     else if (code === "policy.unenforceable" && facts["limit"] !== undefined)
       await core.note("limit.refused", undefined, data);
     else if (code === "access.forbidden" && typeof facts["parameter"] === "string")
-      core.access.refused("authority", { route: "createBox", ...(facts as Record<string, string>) });
+      core.access.refused("authority", { route, ...(facts as Record<string, string>) });
   }
 }
 

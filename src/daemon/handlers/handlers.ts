@@ -39,6 +39,7 @@ import { networkHandlers } from "./network-handlers.ts";
 import { openApiDocument } from "../openapi.ts";
 import { fileAndPortHandlers } from "./file-and-port-handlers.ts";
 import type { Previews } from "../preview/previews.ts";
+import { queueHandlers } from "./queue-handlers.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 import { requireAsIsolated } from "./require-access.ts";
 import type { StreamRoute } from "../streams/streams.ts";
@@ -245,6 +246,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   ...formHandlers,
   ...accessHandlers,
   ...noticeHandlers,
+  ...queueHandlers,
   ...imageHandlers,
   ...cacheHandlers,
   ...fleetHandlers,

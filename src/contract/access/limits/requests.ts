@@ -59,6 +59,22 @@ export const hostVariables: Limit<Asked> = {
   isAsked: ({ variables }) => Object.keys(variables ?? {}).length > 0,
 };
 
+interface Queued extends Pick<Asked, "variables" | "trust"> {
+  readonly tasks: readonly Pick<Asked, "flags">[];
+}
+
+/** SECURITY: the limits of making a box, for each task: a queue must not be the way around them. */
+export const queued: readonly Limit<Queued>[] = asking.map((limit) => ({
+  ...limit,
+  isAsked: ({ tasks, trust }: Queued) =>
+    tasks.some(({ flags }) => limit.isAsked?.({ flags, trust }) === true),
+}));
+
+export const queuedVariables: Limit<Queued> = {
+  ...hostVariables,
+  isAsked: ({ variables }) => hostVariables.isAsked?.({ variables }) === true,
+};
+
 export const weakerRuntime: Limit<unknown> = {
   parameter: "flags.runtime",
   needs: "trust",

@@ -22,6 +22,7 @@ import type {
   TrustRecord,
   UsageGroup,
 } from "../../../ports/store.ts";
+import { type QueueEntry, queueKey } from "../../../ports/queue-records.ts";
 import { EventLog } from "./event-log.ts";
 import { ModelRecords, sumOf } from "./model-records.ts";
 import { canonicalJson } from "../../../base/digest.ts";
@@ -149,6 +150,7 @@ export class MemoryStore implements Store {
   readonly #model = new ModelRecords();
   readonly #review = new ReviewEntries();
   readonly #secretGrants = new SecretGrants();
+  readonly #queue = new Map<string, string>();
 
   async commit(change: StoreChange): Promise<readonly BoxEvent[]> {
     // Everything that can fail happens on copies; the assignments below cannot.
@@ -160,6 +162,8 @@ export class MemoryStore implements Store {
     if (change.grant) this.#addGrant(change.grant);
     this.#review.change(change);
     this.#secretGrants.change(change);
+    for (const key of change.unqueue ?? []) this.#queue.delete(key);
+    for (const entry of change.queue ?? []) this.#queue.set(queueKey(entry), JSON.stringify(entry));
     return this.#events.append(numbered);
   }
 
@@ -200,6 +204,10 @@ export class MemoryStore implements Store {
 
   async listSecretGrants(secret?: string): Promise<readonly SecretGrant[]> {
     return this.#secretGrants.list(secret);
+  }
+
+  async listQueue(): Promise<readonly QueueEntry[]> {
+    return [...this.#queue.values()].map((text) => JSON.parse(text) as QueueEntry);
   }
 
   async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {

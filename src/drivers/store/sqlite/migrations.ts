@@ -138,6 +138,9 @@ export const migrations: readonly Migration[] = [
   -- Where a bound secret may be sent. Quotes within a text are escaped, so only keys are renamed.
   UPDATE boxes SET box = replace(box, '"places":', '"destinations":');
   `,
+  `
+  CREATE TABLE queue (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  `,
 ];
 
 /** "AGBX": tells our files from other people's SQLite databases. */

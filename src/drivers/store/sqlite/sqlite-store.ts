@@ -22,6 +22,7 @@ import type {
   TrustRecord,
   UsageGroup,
 } from "../../../ports/store.ts";
+import { type QueueEntry, queueKey } from "../../../ports/queue-records.ts";
 import type { Sqlite, Statement } from "./database.ts";
 import { EgressTable } from "./egress-table.ts";
 import { EventTable } from "./event-table.ts";
@@ -57,6 +58,7 @@ export class SqliteStore implements Store {
       this.#changeGrants(change);
       this.#changeReview(change);
       this.#secretGrants.change(change);
+      this.#changeQueue(change);
       return this.#events.append(change.events);
     });
   }
@@ -102,6 +104,12 @@ export class SqliteStore implements Store {
 
   async listSecretGrants(secret?: string): Promise<readonly SecretGrant[]> {
     return this.#secretGrants.list(secret);
+  }
+
+  async listQueue(): Promise<readonly QueueEntry[]> {
+    return this.#rows<[string]>("SELECT value FROM queue", []).map(
+      ([text]) => JSON.parse(text) as QueueEntry,
+    );
   }
 
   async recordEgress(records: readonly NewEgressRecord[]): Promise<void> {
@@ -184,6 +192,15 @@ export class SqliteStore implements Store {
         [value.incarnation, kind, key, value.box, projectDir, JSON.stringify(value)],
       );
     }
+  }
+
+  #changeQueue({ queue = [], unqueue = [] }: StoreChange): void {
+    for (const key of unqueue) this.#run("DELETE FROM queue WHERE key = ?", [key]);
+    for (const entry of queue)
+      this.#run("INSERT OR REPLACE INTO queue (key, value) VALUES (?, ?)", [
+        queueKey(entry),
+        JSON.stringify(entry),
+      ]);
   }
 
   #changeBoxes({ remove, insert, update }: StoreChange): void {

@@ -1,0 +1,34 @@
+import type { CommandSpec } from "../command.ts";
+import { boxFlags } from "./flags.ts";
+
+const { name: _name, ...taskFlags } = boxFlags;
+
+export const queue: readonly CommandSpec[] = [
+  {
+    name: "queue",
+    group: "Work",
+    summary: "Let tasks wait for their turn, so many at a time, each in a box of its own.",
+    usage: "queue [TASK… | add FILE | ls | pause | resume | rm ID… | retry ID… | move ID | wait] [flags]",
+    examples: [
+      'agentbox queue "fix the tests" "update the docs" --agent claude',
+      "agentbox queue add tasks.txt --agent codex --at-once 3 --budget-usd 2",
+      "agentbox queue add tasks.toml            a [[task]] each: task, agent, budget, name, timeout",
+      "agentbox queue ls --watch",
+      "agentbox queue move 7 --before 3",
+      "agentbox queue wait && agentbox inbox",
+    ],
+    flags: {
+      agent: { type: "text", value: "AGENT", summary: "Who works on the tasks that name nobody else." },
+      "at-once": { type: "text", value: "N", summary: "How many of your tasks run at a time; default: 2." },
+      before: { type: "text", value: "ID", summary: "Where move puts it; without it, at the end." },
+      timeout: { type: "text", value: "TIME", summary: "End each task after this long." },
+      watch: { type: "switch", short: "w", summary: "Show the queue anew whenever something changes." },
+      "no-install": { type: "switch", summary: "Do not install an agent that is missing." },
+      ...taskFlags,
+    },
+    takes: [0, Infinity],
+    completes: ["add", "ls", "pause", "resume", "rm", "retry", "move", "wait"],
+    completesNext: "file",
+    load: () => import("../commands/queue.ts"),
+  },
+];
