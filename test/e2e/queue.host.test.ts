@@ -10,7 +10,7 @@ import { boxOf, onAgents } from "../support/agents.ts";
 onAgents("the queue", { fixtures: ["notebot"] }, (ground) => {
   /** Notebot, but for its patience: it asks again until it gets an answer, as agents do that people use. */
   beforeAll(async () => {
-    const { home, scratch, cli } = ground.daemon;
+    const { home, scratch } = ground.daemon;
     const fixtures = new URL("../fixtures/agents", import.meta.url).pathname;
     const file = join(home, "agents/patient.toml");
     const text = readFileSync(join(fixtures, "notebot.toml"), "utf8").replaceAll('"notebot"', '"patient"');
@@ -26,7 +26,7 @@ onAgents("the queue", { fixtures: ["notebot"] }, (ground) => {
       program.replace("await ask(messages)", `await (function insist() { return ${again}; })()`),
       { mode: 0o755 },
     );
-    const added = await cli(["agents", "add", "patient", "--from", directory]);
+    const added = await ground.daemon.cli(["agents", "add", "patient", "--from", directory]);
     if (added.code !== 0) throw new Error(added.stderr);
   });
 
