@@ -30,6 +30,7 @@ export const addresses: readonly string[] = [
   "/new",
   "/inbox",
   "/review",
+  "/queue",
   "/races",
   "/terminals",
   "/cost",

@@ -94,6 +94,8 @@ function staleKeys({ type, box }: Pick<BoxEvent, "type" | "box">): readonly (rea
     "approval",
   ];
   if (changesList.includes(noun)) keys.push(["boxes"]);
+  // A member hears of the boxes of their tasks, and not of the queue itself.
+  if (["queue", "agent", "box", "checkpoint"].includes(noun)) keys.push(["queue"]);
   if (noun === "approval" || type === "box.removed") keys.push(["approvals"]);
   if (noun === "secret" || noun === "vault") keys.push(["vault"]);
   if (noun === "tool") keys.push(["agents"]);

@@ -22,6 +22,7 @@ export const boxQuery = (name: string) =>
   queryOptions({ queryKey: ["box", name], queryFn: () => client.getBox(name) });
 export const budgetQuery = (name: string) =>
   queryOptions({ queryKey: ["box", name, "budget"], queryFn: () => client.getBudget(name) });
+export const queueQuery = queryOptions({ queryKey: ["queue"], queryFn: () => client.listQueue() });
 export const approvalsQuery = queryOptions({
   queryKey: ["approvals"],
   queryFn: () => client.listApprovals(),

@@ -7,6 +7,7 @@ export interface NavigationItem {
     | "/new"
     | "/inbox"
     | "/review"
+    | "/queue"
     | "/races"
     | "/terminals"
     | "/cost"
@@ -23,6 +24,7 @@ export const navigation: readonly NavigationItem[] = [
   { to: "/review", label: "Review", icon: "review" },
   { to: "/terminals", label: "Terminals", icon: "terminal" },
   { to: "/new", label: "New box", icon: "plus", needs: "work" },
+  { to: "/queue", label: "Queue", icon: "queue", needs: "work" },
   { to: "/races", label: "Races", icon: "race" },
   { to: "/cost", label: "Cost", icon: "cost" },
   { to: "/vault", label: "Vault", icon: "vault", needs: "secrets" },

@@ -75,6 +75,10 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import("../review/queue/page.tsx"), "QueuePage"),
   ),
   page(
+    "/queue",
+    lazyRouteComponent(() => import("../queue/page.tsx"), "TaskQueuePage"),
+  ),
+  page(
     "/races",
     lazyRouteComponent(() => import("../review/queue/races.tsx"), "RacesPage"),
   ),

@@ -14,9 +14,18 @@ interface CreateButtonProps {
   readonly needsTrust: boolean;
   readonly isLinked: boolean;
   readonly onCreate: () => void;
+  readonly onQueue: () => void;
 }
 
-export function CreateButton({ draft, check, isCurrent, needsTrust, isLinked, onCreate }: CreateButtonProps) {
+export function CreateButton({
+  draft,
+  check,
+  isCurrent,
+  needsTrust,
+  isLinked,
+  onCreate,
+  onQueue,
+}: CreateButtonProps) {
   const [isAsking, setAsking] = useState(false);
   const isWrong =
     check === undefined ||
@@ -44,6 +53,11 @@ export function CreateButton({ draft, check, isCurrent, needsTrust, isLinked, on
       >
         {races ? `Create ${boxes} boxes and race` : draft.starts ? "Create and start" : "Create"}
       </Button>
+      {races || isLinked || !draft.starts || draft.task.trim() === "" ? null : (
+        <Button disabled={isWrong || needsTrust || !isCurrent} onClick={onQueue}>
+          Add to queue
+        </Button>
+      )}
       <span className="small quiet" aria-live="polite">
         {why}
       </span>

@@ -92,7 +92,7 @@ function Form({ schema, choices, linked }: FormProps) {
   const [agreed, setAgreed] = useState<string>();
   const agents = useQuery(agentsQuery).data ?? [];
   const { check, isCurrent, error } = useCheck(draft);
-  const { making, make, race, giveUp, reset } = useMaking();
+  const { making, make, race, queue, giveUp, reset } = useMaking();
   const navigate = useNavigate();
   const toast = useToast();
 
@@ -161,6 +161,12 @@ function Form({ schema, choices, linked }: FormProps) {
     for (const warning of warnings) toast(warning);
     return navigate({ to: "/box/$name", params: { name: box.name } });
   };
+  const enqueue = async () => {
+    keepLast(draft);
+    if (!(await queue(requestOf(draft, check?.project, consent), draft.task))) return;
+    toast("Added to the queue", "good");
+    return navigate({ to: "/queue" });
+  };
   const isWorking = making.phase === "working";
   return (
     <div className="new-box-page">
@@ -201,6 +207,7 @@ function Form({ schema, choices, linked }: FormProps) {
               needsTrust={digest !== undefined && consent === undefined}
               isLinked={linked !== undefined}
               onCreate={() => void create()}
+              onQueue={() => void enqueue()}
             />
           </>
         ) : (

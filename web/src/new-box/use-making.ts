@@ -7,6 +7,7 @@ import { planRunners, raceOf } from "../../../src/contract/race.ts";
 import type { BoxEvent } from "../../../src/contract/events.ts";
 import { client } from "../api/client.ts";
 import { useLiveEvents } from "../api/live.ts";
+import { addToQueue } from "./add-to-queue.ts";
 import { requestFor } from "./draft.ts";
 import { type Step, create, solve } from "./solving.ts";
 
@@ -128,10 +129,16 @@ export function useMaking() {
       return raceOf({ name: runners[0]!.box, agent: runners[0]!.agent });
     });
   };
+  /** Whether it was added. */
+  const queue = async (request: CreateBoxInput, task: string): Promise<boolean> => {
+    ours.current = undefined;
+    return (await attempt((signal) => addToQueue(request, [task], report, signal))) !== undefined;
+  };
   return {
     making,
     make,
     race,
+    queue,
     giveUp: () => stop.current?.abort(),
     reset: () => setMaking({ phase: "idle" }),
   };
