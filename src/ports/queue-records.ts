@@ -3,7 +3,7 @@
  * can be judged again when it starts. SECURITY: values of the caller's variables are in none of them.
  */
 import type { Verdict } from "../contract/agent-events.ts";
-import type { QueueState } from "../contract/queue.ts";
+import type { QueueState } from "../contract/api/schemas/queue.ts";
 import type { CreateBox } from "../contract/api/schemas.ts";
 import type { Holder } from "./access-records.ts";
 

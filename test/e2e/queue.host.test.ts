@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import type { EventType } from "../../src/contract/events.ts";
-import type { QueueAnswer, QueuedTask } from "../../src/contract/queue.ts";
+import type { QueueAnswer, QueuedTask } from "../../src/contract/api/schemas/queue.ts";
 import { boxOf, onAgents } from "../support/agents.ts";
 
 onAgents("the queue", { fixtures: ["notebot"] }, (ground) => {

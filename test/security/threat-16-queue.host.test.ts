@@ -7,7 +7,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import type { QueueAnswer } from "../../src/contract/queue.ts";
+import type { QueueAnswer } from "../../src/contract/api/schemas/queue.ts";
 import { defineScribe } from "../support/scribe.ts";
 import { type Answer, type TestTeam, type Visitor, startTeam } from "../support/team.ts";
 

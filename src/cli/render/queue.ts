@@ -1,6 +1,7 @@
 /** The queue as a table, and under it what there is to look at. */
 import { printable } from "../../base/printable.ts";
-import { type QueueAnswer, type QueuedTask, toReview } from "../../contract/queue.ts";
+import type { QueueAnswer, QueuedTask } from "../../contract/api/schemas/queue.ts";
+import { toReview } from "../../contract/queue.ts";
 import { age, plural, renderTable, shorten } from "./table.ts";
 
 const shownReviews = 10;

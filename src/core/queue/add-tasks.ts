@@ -2,7 +2,8 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { AddToQueueBody } from "../../contract/api/schemas/queue.ts";
-import { type QueueAnswer, mostQueued } from "../../contract/queue.ts";
+import type { QueueAnswer } from "../../contract/api/schemas/queue.ts";
+import { mostQueued } from "../../contract/queue.ts";
 import { refusalOf } from "../../contract/plan.ts";
 import type { TaskRecord } from "../../ports/queue-records.ts";
 import { holderOf, tokenOf } from "../access/keep-tokens.ts";

@@ -1,7 +1,7 @@
 /** Pausing a queue, and taking, moving and retrying its tasks. */
 import { AgentBoxError } from "../../base/errors.ts";
 import type { ChangeQueueBody } from "../../contract/api/schemas/queue.ts";
-import type { QueueAnswer } from "../../contract/queue.ts";
+import type { QueueAnswer } from "../../contract/api/schemas/queue.ts";
 import { type TaskRecord, queueKey } from "../../ports/queue-records.ts";
 import type { Visibility } from "../access/visibility.ts";
 import type { RecordParts, Using } from "../using.ts";

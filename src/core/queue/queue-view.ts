@@ -1,7 +1,7 @@
 /** The queue as a caller sees it: their own tasks, or everyone's for the owner and admins. */
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { isOfHost } from "../../contract/access/principal.ts";
-import type { QueueAnswer, QueuedTask } from "../../contract/queue.ts";
+import type { QueueAnswer, QueuedTask } from "../../contract/api/schemas/queue.ts";
 import type { TaskRecord } from "../../ports/queue-records.ts";
 import { holderOf } from "../access/keep-tokens.ts";
 import type { Visibility } from "../access/visibility.ts";

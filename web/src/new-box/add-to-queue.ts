@@ -1,6 +1,7 @@
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import { planAll } from "../../../src/client/plan-problems.ts";
 import type { CreateBoxInput } from "../../../src/contract/api/schemas.ts";
-import type { QueueAnswer } from "../../../src/contract/queue.ts";
+import type { QueueAnswer } from "../../../src/contract/api/schemas/queue.ts";
 import { client } from "../api/client.ts";
 import { type Report, solve } from "./solving.ts";
 
@@ -11,16 +12,12 @@ export async function addToQueue(
   report: Report,
   signal: AbortSignal,
 ): Promise<QueueAnswer> {
-  const shared = {
-    ...(projectDir === undefined ? {} : { projectDir }),
-    ...(manifest === undefined ? {} : { manifest }),
-    ...(trust === undefined ? {} : { trust }),
-  };
+  const shared = omitUndefined({ projectDir, manifest, trust });
   const [task = ""] = tasks;
   const planned = await planAll(client, [{ ...shared, flags, run: { mode: "headless", task } }]);
   for (const one of planned) await solve(one, report, signal);
   return client.addToQueue({
     ...shared,
-    tasks: tasks.map((one) => ({ task: one, flags, ...(name === undefined ? {} : { name }) })),
+    tasks: tasks.map((one) => ({ task: one, flags, ...omitUndefined({ name }) })),
   });
 }

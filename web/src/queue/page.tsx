@@ -2,13 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import {
-  type QueueSettings,
-  type QueuedTask,
-  isOver,
-  mostAtOnce,
-  toReview,
-} from "../../../src/contract/queue.ts";
+import type { QueueSettings, QueuedTask } from "../../../src/contract/api/schemas/queue.ts";
+import { isOver, mostAtOnce, toReview } from "../../../src/contract/queue.ts";
 import { client } from "../api/client.ts";
 import { useMay } from "../api/me.ts";
 import { queueQuery } from "../api/queries.ts";

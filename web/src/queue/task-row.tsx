@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { type QueuedTask, isOver } from "../../../src/contract/queue.ts";
+import type { QueuedTask } from "../../../src/contract/api/schemas/queue.ts";
+import { isOver } from "../../../src/contract/queue.ts";
 import { client } from "../api/client.ts";
 import { queueQuery } from "../api/queries.ts";
 import { Ago } from "../parts/amount.tsx";

@@ -4,7 +4,6 @@ export { PortableContainer } from "../../container.ts";
 export { Conversation } from "../../conversation.ts";
 export { BuildStep } from "../../image.ts";
 export { AllowEgress, ApprovalAnswer } from "../../network/egress.ts";
-export { QueueAnswer } from "../../queue.ts";
 export { Review } from "../../review/review.ts";
 export { ConnectionSpec, ConnectionState } from "../../secret/connection.ts";
 export { VaultStatus } from "../../secret/secret.ts";
