@@ -61,6 +61,7 @@ export const EventType = z.enum([
   "checkpoint.restored",
   "review.commented",
   "review.sent",
+  "review.upstream",
   "check.ended",
   "work.merged",
   "work.undone",

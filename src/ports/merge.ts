@@ -57,6 +57,10 @@ export interface MergeTip {
   /** The commit, and its tree; absent before the first one. */
   readonly head?: string;
   readonly tree?: string;
+  /** Name of the branch that HEAD is on, such as `main`. */
+  readonly branch?: string;
+  /** Name of the default branch of `origin`, as the last clone or fetch has noted it. */
+  readonly remoteBranch?: string;
 }
 
 /** The result that a merge would have, for as long as it is open. */

@@ -41,6 +41,8 @@ export interface StoreChange {
   readonly queue?: readonly QueueEntry[];
   /** Keys of entries that go. */
   readonly unqueue?: readonly string[];
+  /** Removes an entry; one that is not there is no error. */
+  readonly dropReview?: { readonly incarnation: string; readonly kind: ReviewKind; readonly key: string };
   readonly events: readonly NewEvent[];
 }
 

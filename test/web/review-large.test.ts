@@ -43,6 +43,8 @@ describeUnless(noBrowser)("a review of very much work", () => {
     const list = page.getByRole("navigation", { name: "Changed files" });
     await page.getByText(`0 of ${(files + 2).toLocaleString("en-US")} viewed`).waitFor();
     await pane.locator(".review-file-head").first().waitFor();
+    await page.getByRole("button", { name: "Show 2,002 files" }).click();
+    await list.locator("li").first().waitFor();
     expect(await rowsOf(page)).toBeLessThan(mostRows);
     expect(await list.locator("li").count()).toBeLessThan(mostRows);
 

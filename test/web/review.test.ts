@@ -24,7 +24,7 @@ describeUnless(noBrowser)("the review page", () => {
   const fileNames = (page: Page) => page.locator(".review-files-name").allTextContents();
   const labelOf = async (page: Page, name: string): Promise<string> => {
     const options = await page.getByLabel("From").locator("option").allTextContents();
-    return options.find((option) => option.startsWith(name)) ?? name;
+    return options.find((option) => option.startsWith(`From: ${name}`)) ?? name;
   };
   const changes = (page: Page) => page.getByRole("region", { name: "Changes" });
 
@@ -42,25 +42,27 @@ describeUnless(noBrowser)("the review page", () => {
     );
     await using opened = await open("risky");
     const { page } = opened;
-    const lane = page.getByRole("region", { name: "Dangers" });
-    await lane.getByText("package.json").first().waitFor();
-    // First on the page: before the merge button and before the diff.
-    const top = async (locator: ReturnType<Page["locator"]>) => (await locator.boundingBox())!.y;
-    expect(await top(lane)).toBeLessThan(await top(changes(page)));
+    const bar = page.getByRole("region", { name: "Dangers" });
+    await bar.getByRole("button", { name: /^\d dangers/ }).click();
+    await bar.getByText("package.json").first().waitFor();
     expect(await button(page, "Merge").isDisabled()).toBe(true);
     await page.keyboard.press("m");
     expect(await page.getByRole("dialog").count()).toBe(0);
-    // The place of a danger leads to its line.
-    await lane.getByRole("button", { name: "package.json" }).first().click();
+    await page.getByText(/^Review \d remaining dangers to merge$/).waitFor();
+    // The place of a danger leads to its line, and the list makes room.
+    await bar.getByRole("button", { name: "package.json" }).first().click();
     await changes(page).getByText("postinstall").first().waitFor();
+    expect(await bar.getByRole("checkbox").count()).toBe(0);
 
-    const boxes = lane.getByRole("checkbox");
+    // Each danger stands at its line, and is looked at there.
+    const boxes = changes(page).getByRole("checkbox", { name: /^I have looked at this/ });
     const kinds = await boxes.count();
     expect(kinds).toBeGreaterThanOrEqual(2);
     for (let at = 0; at < kinds; at += 1) {
       expect(await button(page, "Merge").isDisabled()).toBe(true);
       await boxes.nth(at).check();
     }
+    await bar.getByText("all reviewed").waitFor();
     await button(page, "Merge").click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Message").fill("Take the risk");
@@ -92,7 +94,7 @@ describeUnless(noBrowser)("the review page", () => {
     expect(await project.git("log", "-1", "--format=%s")).toBe("First\n");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     expect(await button(page, "Merge").isDisabled()).toBe(true);
-    await button(page, "Look at the new state").click();
+    await button(page, "Show the latest state").click();
     await changes(page).getByText("unseen").first().waitFor();
     await button(page, "Merge").click();
     await dialog.getByRole("button", { name: "Merge", exact: true }).click();
@@ -158,18 +160,20 @@ describeUnless(noBrowser)("the review page", () => {
     await checks.getByText("looked around").waitFor();
 
     await runIn(daemon, "checked", "echo two > good.txt");
-    await button(page, "Look again").click();
+    await button(page, "Refresh").click();
     await changes(page).getByText("two").first().waitFor();
     await button(page, "Run checks").click();
     await checks.getByText(/^passed/).waitFor();
 
+    // The list of files is folded away until it is wanted.
+    await button(page, "Show 2 files").click();
     // Since a checkpoint: less to read, and nothing that could land unread.
     await page.getByLabel("From").selectOption({ label: await labelOf(page, "early") });
     await becomesTrue(
       "only the new file is listed",
       async () => (await fileNames(page)).join() === "good.txt",
     );
-    await page.getByText("To land it, look at all of it.").waitFor();
+    await page.getByText("Show all changes to merge").waitFor();
     expect(await button(page, "Merge").isDisabled()).toBe(true);
     await page.getByLabel("From").selectOption("");
     await becomesTrue(
@@ -203,6 +207,9 @@ describeUnless(noBrowser)("the review page", () => {
     // Characters that would turn the text around are shown by name.
     await pane.getByText("U+202E").first().waitFor();
     expect(await pane.textContent()).not.toContain("\u202e");
+    await page.keyboard.press("f");
+    const files = page.getByRole("navigation", { name: "Changed files" });
+    await files.getByRole("button", { name: "cart.js" }).click();
     await page.getByRole("switch", { name: "Side by side" }).check();
     await pane.locator(".review-pair .review-word").first().waitFor();
     expect(await pane.locator(".review-line").count()).toBe(0);
@@ -211,7 +218,6 @@ describeUnless(noBrowser)("the review page", () => {
     await page.keyboard.press("s");
     await pane.locator(".review-line").first().waitFor();
 
-    const files = page.getByRole("navigation", { name: "Changed files" });
     const says = async (file: string, text: string) => {
       await files.getByRole("button", { name: file }).click();
       await pane.getByText(text).first().waitFor();

@@ -8,7 +8,12 @@ export const ReviewComment = z.object({
   path: z.string(),
   /** In the new content; absent: about the file as a whole. */
   line: z.int().min(1).optional(),
-  text: z.string().min(1).max(8_192),
+  /** The last line, where it is about more than one. */
+  endLine: z.int().min(1).optional(),
+  /** Empty only beside a suggestion. */
+  text: z.string().max(8_192),
+  /** What these lines should be; without any text they should go. */
+  suggestion: z.string().max(8_192).optional(),
   /** The lines around it when it was written. */
   quoted: z.string().max(4_096),
   atMs: z.int(),

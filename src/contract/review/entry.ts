@@ -1,9 +1,11 @@
 import type { CheckResult } from "./check.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { ReviewComment } from "./comment.ts";
+import type { DangerMarks } from "./danger-look.ts";
 import type { Look } from "./look.ts";
 import type { MergeRecord } from "./merge.ts";
 import type { PushRecord } from "./push.ts";
+import type { UpstreamRecord } from "./upstream.ts";
 
 /** A check's result, with the box it was made for. */
 export interface BoxCheck extends CheckResult {
@@ -17,8 +19,10 @@ export interface ReviewKinds {
   readonly comment: ReviewComment;
   readonly check: BoxCheck;
   readonly look: Look;
+  readonly marks: DangerMarks;
   readonly merge: MergeRecord;
   readonly push: PushRecord;
+  readonly upstream: UpstreamRecord;
 }
 export type ReviewKind = keyof ReviewKinds;
 

@@ -6,7 +6,9 @@ import { CheckResult } from "./check.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { ReviewComment } from "./comment.ts";
 import { Danger } from "./danger.ts";
+import { DangerLook } from "./danger-look.ts";
 import { CommitDangers } from "./history.ts";
+import { LandingProposal } from "./proposal.ts";
 
 /** The events in a box, besides its diff. */
 export const SessionSummary = z.object({
@@ -50,6 +52,8 @@ export const Review = z.object({
   summary: SessionSummary,
   /** Names this state: what is merged is what was looked at. */
   digest: z.string(),
+  proposal: LandingProposal.optional().describe("Absent where nothing of this can land."),
+  looks: z.array(DangerLook).optional().describe("What the caller has marked as looked at."),
   seen: z.string().optional().describe("Digest of the state that the caller was last shown as a whole."),
 });
 export type Review = z.infer<typeof Review>;

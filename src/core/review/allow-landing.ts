@@ -9,10 +9,11 @@ import type { MergeConflict, MergeMode } from "../../contract/review/merge.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
 import type { LinkParts, ReviewParts, Using } from "../using.ts";
-import { isOwnAuthor, isPlainMessage } from "./danger/commit-message.ts";
+import { isOwnAuthor } from "./danger/commit-message.ts";
 import { findLook } from "./last-look.ts";
 import { type JudgedLanding, commitOf, judgeLanding, projectOf } from "./judge-landing.ts";
 import { type ReviewSubject, compareKept, lookAt } from "./read-review.ts";
+import { messageFor, plainOnly } from "./landing-message.ts";
 import { baseOf } from "./review-of.ts";
 
 /** A person's confirmation of what they have seen. */
@@ -144,7 +145,6 @@ async function requestOf(
   const author = commits[0]?.author;
   // SECURITY: an agent writes any name into its commits; a stranger's comes along only when it was accepted.
   const isKept = isAccepted || person === undefined || (author !== undefined && isOwnAuthor(author, person));
-  const words = isAccepted ? commits : commits.filter(({ subject: line }) => isPlainMessage(line));
   const request: MergeRequest = {
     projectDir,
     reviewGitDir: repository.gitDir,
@@ -152,7 +152,7 @@ async function requestOf(
     commit: to,
     head: checkpoint?.head ?? base,
     mode,
-    message: message ?? messageFor(box, words),
+    message: message ?? messageFor(box, isAccepted ? commits : plainOnly(commits)),
     trailers: [
       `AgentBox-Box: ${name}`,
       `AgentBox-Agent: ${[agent.name, agent.version].filter(Boolean).join(" ")}`,
@@ -170,17 +170,6 @@ function requireProject(box: Box): string {
     "review.unavailable",
     `The box "${name}" came from no project it could be merged into.`,
     { hint: `Take the work out: agentbox export ${name} --patch FILE` },
-  );
-}
-
-/** The agent's own words where it has made one commit, its task otherwise. */
-function messageFor(box: Box, commits: readonly { readonly subject: string }[]): string {
-  const [only, ...more] = commits;
-  if (only && more.length === 0) return only.subject;
-  const task = box.run?.task?.split("\n")[0]?.slice(0, 72);
-  const list = commits.map(({ subject }) => `- ${subject}`).join("\n");
-  return [task ?? `Work of ${box.spec.agent.name} in ${box.name}`, ...(list === "" ? [] : ["", list])].join(
-    "\n",
   );
 }
 
@@ -209,7 +198,7 @@ export const conflict = (name: string, conflicts: readonly MergeConflict[]): Age
       .map(({ path }) => path)
       .join(", ")}. Nothing was changed.`,
     {
-      hint: `Tell the agent: agentbox send ${name} "merge origin's newest state", or merge by hand from agentbox export ${name} --bundle FILE`,
+      hint: `Let the agent rebase onto your branch: agentbox rebase ${name}, or merge by hand from agentbox export ${name} --bundle FILE`,
       facts: { conflicts: conflicts.slice(0, 100) },
     },
   );

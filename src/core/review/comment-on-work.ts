@@ -8,10 +8,16 @@ import type { LinkParts, StartParts, Using } from "../using.ts";
 import { checkpointAndCompare, compareKept } from "./read-review.ts";
 import { checkpointsOf } from "./review-of.ts";
 
-export interface NewComment {
+/** What a person writes: a remark, a change of the lines, or both. */
+interface CommentText {
+  readonly text: string;
+  readonly suggestion?: string | undefined;
+}
+
+export interface NewComment extends CommentText {
   readonly path: string;
   readonly line?: number | undefined;
-  readonly text: string;
+  readonly endLine?: number | undefined;
 }
 
 const contextLines = 3;
@@ -20,8 +26,11 @@ const maxFileBytes = 1 << 20;
 export async function addComment(
   core: Using<LinkParts | "commit" | "event" | "reviews">,
   name: string,
-  { path, line, text }: NewComment,
+  wanted: NewComment,
 ): Promise<ReviewComment> {
+  const { path, text, suggestion } = wanted;
+  const { line, endLine } = requireRange(wanted);
+  requireWords(wanted, line);
   const hasLatest = (await checkpointsOf(core, await core.getBox(name))).length > 0;
   const { box, repository, to, checkpoint } = await (hasLatest ? compareKept : checkpointAndCompare)(
     core,
@@ -34,15 +43,15 @@ export async function addComment(
       hint: `See what has changed: agentbox diff ${name} --stat`,
     });
   }
-  const quoted = quote(new TextDecoder().decode(bytes), path, line);
-  return core.locked(`review:${name}`, async () => {
+  const quoted = quote(new TextDecoder().decode(bytes), path, line, endLine);
+  return core.locked(`comments:${name}`, async () => {
     const comments = await commentsOf(core, box);
     const comment: ReviewComment = {
       id: (comments.at(-1)?.id ?? 0) + 1,
       box: box.name,
       incarnation: box.incarnation,
       path,
-      ...omitUndefined({ line }),
+      ...omitUndefined({ line, endLine, suggestion }),
       text,
       quoted,
       atMs: core.ports.clock.nowMs(),
@@ -54,30 +63,100 @@ export async function addComment(
   });
 }
 
+function requireRange({ line, endLine }: NewComment): Pick<NewComment, "line" | "endLine"> {
+  if (endLine === undefined || endLine === line) return { line };
+  if (line !== undefined && endLine > line) return { line, endLine };
+  throw new AgentBoxError("input.invalid", "The range of lines ends before it begins.", {
+    hint: "Name the first line and then the last one: FILE:12-15",
+  });
+}
+
+function requireWords({ text, suggestion }: CommentText, line: number | undefined): void {
+  if (suggestion !== undefined && line === undefined) {
+    throw new AgentBoxError("input.invalid", "A suggestion needs the lines that it replaces.", {
+      hint: "Name them: FILE:12 or FILE:12-15",
+    });
+  }
+  if (text.trim() !== "" || suggestion !== undefined) return;
+  throw new AgentBoxError("input.invalid", "The comment has no text.", {
+    hint: "Write what should be different, or suggest a change.",
+  });
+}
+
+/** Only a draft can be changed: what the agent was told stays as it was told. */
+export const editComment = (
+  core: Using<"commit" | "event" | "getBox" | "locked" | "store">,
+  name: string,
+  id: number,
+  { text, suggestion }: CommentText,
+): Promise<ReviewComment> =>
+  core.locked(`comments:${name}`, async () => {
+    const box = await core.getBox(name);
+    const { suggestion: _, ...draft } = await requireDraft(core, box, id);
+    requireWords({ text, suggestion }, draft.line);
+    const edited: ReviewComment = { ...draft, text, ...omitUndefined({ suggestion }) };
+    await keep(core, box, [edited], "review.commented");
+    return edited;
+  });
+
+export const deleteComment = (
+  core: Using<"commit" | "event" | "getBox" | "locked" | "store">,
+  name: string,
+  id: number,
+): Promise<void> =>
+  core.locked(`comments:${name}`, async () => {
+    const box = await core.getBox(name);
+    await requireDraft(core, box, id);
+    await core.commit({
+      dropReview: { incarnation: box.incarnation, kind: "comment", key: String(id) },
+      events: [core.event("review.commented", box, { comments: [id] })],
+    });
+  });
+
+async function requireDraft(core: Using<"store">, box: Box, id: number): Promise<ReviewComment> {
+  const comment = await findComment(core, box, id);
+  if (comment.state === "draft") return comment;
+  throw new AgentBoxError("input.invalid", `Comment ${id} was sent already.`, {
+    hint: `Mark it as resolved: agentbox comment ${box.name} --resolve ${id}`,
+  });
+}
+
+async function findComment(core: Using<"store">, box: Box, id: number): Promise<ReviewComment> {
+  const comment = (await commentsOf(core, box)).find((one) => one.id === id);
+  if (comment) return comment;
+  throw new AgentBoxError("comment.not_found", `The box "${box.name}" has no comment ${id}.`, {
+    hint: `List them: agentbox comment ${box.name}`,
+  });
+}
+
 export const commentsOf = (core: Using<"store">, { incarnation }: Box): Promise<readonly ReviewComment[]> =>
   core.ports.store.listReview("comment", { incarnation });
 
 /** All drafts as one message, which is the agent's next task. */
-export async function sendComments(
+/** All drafts as one message, which is the agent's next task. */
+export const sendComments = (
   core: Using<StartParts | "getBox">,
   name: string,
-): Promise<{ readonly box: Box; readonly sent: number }> {
-  const before = await core.getBox(name);
-  const drafts = (await commentsOf(core, before)).filter(({ state }) => state === "draft");
-  if (drafts.length === 0) {
-    throw new AgentBoxError("review.nothing", "There is no comment that has not been sent.", {
-      hint: `Write one: agentbox comment ${name} FILE:LINE "…"`,
-    });
-  }
-  const box = await sendMessage(core, name, messageOf(drafts));
-  await keep(
-    core,
-    box,
-    drafts.map((draft) => ({ ...draft, state: "sent" })),
-    "review.sent",
-  );
-  return { box, sent: drafts.length };
-}
+): Promise<{ readonly box: Box; readonly sent: number }> =>
+  // In turn with edits: a draft is sent as it is, or changed before. Not the lock of checkpoints, which the start of a
+  // stopped box would wait for.
+  core.locked(`comments:${name}`, async () => {
+    const before = await core.getBox(name);
+    const drafts = (await commentsOf(core, before)).filter(({ state }) => state === "draft");
+    if (drafts.length === 0) {
+      throw new AgentBoxError("review.nothing", "There is no comment that has not been sent.", {
+        hint: `Write one: agentbox comment ${name} FILE:LINE "…"`,
+      });
+    }
+    const box = await sendMessage(core, name, messageOf(drafts));
+    await keep(
+      core,
+      box,
+      drafts.map((draft) => ({ ...draft, state: "sent" })),
+      "review.sent",
+    );
+    return { box, sent: drafts.length };
+  });
 
 export async function resolveComment(
   core: Using<"commit" | "event" | "getBox" | "store">,
@@ -85,40 +164,49 @@ export async function resolveComment(
   id: number,
 ): Promise<ReviewComment> {
   const box = await core.getBox(name);
-  const comment = (await commentsOf(core, box)).find((one) => one.id === id);
-  if (!comment) {
-    throw new AgentBoxError("comment.not_found", `The box "${name}" has no comment ${id}.`, {
-      hint: `List them: agentbox comment ${name}`,
-    });
-  }
+  const comment = await findComment(core, box, id);
   const resolved: ReviewComment = { ...comment, state: "resolved" };
   await keep(core, box, [resolved], "review.commented");
   return resolved;
 }
 
-/** File and line, the quoted lines, the text: what a reviewer would write. Pure. */
-function messageOf(comments: readonly ReviewComment[]): string {
-  const parts = comments.map(({ path, line, quoted, text }, index) =>
-    [
-      `${index + 1}. ${path}${line === undefined ? "" : `:${line}`}`,
-      ...quoted.split("\n").map((each) => `   > ${each}`),
-      "",
-      `   ${text}`,
-    ].join("\n"),
-  );
+/** File and lines, the quoted lines, the text, the change: what a reviewer would write. Pure. */
+export function messageOf(comments: readonly ReviewComment[]): string {
+  const parts = comments.map((comment, index) => {
+    const { path, quoted, text, suggestion } = comment;
+    const lines = [
+      `${index + 1}. ${path}${rangeOf(comment)}`,
+      ...quoted.split("\n").map((each) => `> ${each}`),
+    ];
+    if (text.trim() !== "") lines.push("", ...text.split("\n"));
+    if (suggestion !== undefined) lines.push("", ...suggested(comment, suggestion));
+    return lines.map((line, at) => (at === 0 || line === "" ? line : `   ${line}`)).join("\n");
+  });
   return `Review comments on your work. Please address each of them:\n\n${parts.join("\n\n")}`;
 }
 
-function quote(content: string, path: string, line: number | undefined): string {
-  if (line === undefined) return "";
+const rangeOf = ({ line, endLine }: Pick<ReviewComment, "line" | "endLine">): string =>
+  line === undefined ? "" : endLine === undefined ? `:${line}` : `:${line}-${endLine}`;
+
+function suggested({ line, endLine }: ReviewComment, suggestion: string): string[] {
+  const which = endLine === undefined ? `line ${line}` : `lines ${line} to ${endLine}`;
+  if (suggestion === "") return [`Suggested change: delete ${which}.`];
+  // The fence is longer than any in the text, so that the text cannot end it.
+  const longest = Math.max(2, ...[...suggestion.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return [`Suggested change: replace ${which} with`, `${fence}suggestion`, ...suggestion.split("\n"), fence];
+}
+
+function quote(content: string, path: string, line: number | undefined, endLine = line): string {
+  if (line === undefined || endLine === undefined) return "";
   const lines = content.split("\n");
-  if (line > lines.length) {
+  if (endLine > lines.length) {
     throw new AgentBoxError("input.invalid", `${path} has only ${lines.length} lines.`, {
       hint: "Name a line of the new content.",
     });
   }
   return lines
-    .slice(Math.max(0, line - 1 - contextLines), line)
+    .slice(Math.max(0, line - 1 - contextLines), endLine)
     .join("\n")
     .slice(0, 4_096);
 }

@@ -36,6 +36,8 @@ export interface JudgedLanding {
   readonly target: string | undefined;
   /** `Name <email>` of the person it lands for. */
   readonly person: string | undefined;
+  /** The project as it is now; undefined without a repository. */
+  readonly tip?: MergeTip | undefined;
 }
 
 export const projectOf = ({ projectDir, spec }: Box): string | undefined =>
@@ -55,10 +57,10 @@ export async function judgeLanding(
   if (projectDir !== undefined && tip && tip.tree !== (await repository.treeOf(base))) {
     const request = { projectDir, reviewGitDir: repository.gitDir, base, commit: to, head };
     const judged = await judgeThere(core, subject, { request, tip });
-    if (judged) return { ...judged, target: tip.head, person };
+    if (judged) return { ...judged, target: tip.head, person, tip };
   }
   const history = await judgeHistory(core, repository, await repository.history(base, head), known);
-  return { dangers: [], history, target: tip?.head, person };
+  return { dangers: [], history, target: tip?.head, person, tip };
 }
 
 /** Undefined when nothing would land. */
@@ -123,10 +125,14 @@ async function judgePreview(
   };
 }
 
-/** Names a state: the checkpoint, and what is dangerous about it in this branch alone. */
-export const digestOf = (commit: string, dangers: readonly Danger[]): string =>
-  dangers.length === 0
-    ? commit
-    : `${commit}+${createHash("sha256").update(JSON.stringify(dangers)).digest("hex").slice(0, 16)}`;
+/**
+ * Names a state: the checkpoint, what is dangerous about it in this branch alone, and the branch that it was rebased onto.
+ * SECURITY: compared with another commit the same checkpoint shows another diff.
+ */
+export function digestOf(commit: string, dangers: readonly Danger[], upstream?: string): string {
+  if (dangers.length === 0 && upstream === undefined) return commit;
+  const facts = JSON.stringify(upstream === undefined ? dangers : [upstream, dangers]);
+  return `${commit}+${createHash("sha256").update(facts).digest("hex").slice(0, 16)}`;
+}
 
 export const commitOf = (digest: string): string => digest.split("+", 1)[0]!;

@@ -60,7 +60,7 @@ export const findLook = async (core: Using<"store">, box: Box, who: string): Pro
 const looksOf = (core: Using<"store">, { incarnation }: Box): Promise<readonly Look[]> =>
   core.ports.store.listReview("look", { incarnation });
 
-function freeSlot(looks: readonly Look[]): number {
+export function freeSlot(looks: readonly Pick<Look, "slot" | "atMs">[]): number {
   if (looks.length < maxLooks) return looks.length;
   return looks.reduce((oldest, look) => (look.atMs < oldest.atMs ? look : oldest)).slot;
 }

@@ -2,13 +2,15 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Change, ChangeTotals } from "../../contract/review/change.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
+import type { LandingProposal } from "../../contract/review/proposal.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { LinkParts, ReviewParts, Using } from "../using.ts";
 import { dangerList } from "./danger/danger-list.ts";
 import { judgeChanges } from "./judge-changes.ts";
 import { type JudgedLanding, digestOf, judgeLanding } from "./judge-landing.ts";
-import { checkpointsOf, resolveCheckpoint, reviewOf } from "./review-of.ts";
+import { messageFor, plainOnly } from "./landing-message.ts";
+import { baseOf, checkpointsOf, resolveCheckpoint, reviewOf, upstreamOf } from "./review-of.ts";
 import { summarise } from "./summarise.ts";
 import { takeCheckpoint } from "./take-checkpoint.ts";
 
@@ -143,9 +145,26 @@ export async function lookAt(
     checks: checks.filter(({ tree }) => tree === checkpoint?.tree),
     requiredChecks: box.spec.checks.map((check) => check.name),
     summary,
-    digest: digestOf(checkpoint?.commit ?? to, landing.dangers),
+    digest: digestOf(
+      checkpoint?.commit ?? to,
+      landing.dangers,
+      await upstreamOf(core, box, subject.repository),
+    ),
+    ...omitUndefined({ proposal: await proposalOf(core, subject, landing) }),
   };
   return { review, landing };
+}
+
+async function proposalOf(
+  core: Using<"store">,
+  { box, repository, checkpoint }: ReviewSubject,
+  { tip }: JudgedLanding,
+): Promise<LandingProposal | undefined> {
+  if (tip === undefined) return undefined;
+  const base = await baseOf(core, box, repository);
+  const commits = await repository.commits(base, checkpoint?.head ?? base);
+  const { branch, remoteBranch } = tip;
+  return { message: messageFor(box, plainOnly(commits)), ...omitUndefined({ branch, remoteBranch }) };
 }
 
 const totalsOf = (changes: readonly Change[]): ChangeTotals => ({

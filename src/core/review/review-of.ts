@@ -31,10 +31,39 @@ export const checkpointsOf = (core: Using<"store">, { incarnation }: Box): Promi
   core.ports.store.listReview("checkpoint", { incarnation });
 
 /**
- * The state that the box's work is compared with: the last merge, or the first state, which is its commit or that with
- * the person's own uncommitted work in it.
+ * The state that the box's work is compared with: the branch that the agent has rebased onto, the last merge, or the first
+ * state, which is its commit or that with the person's own uncommitted work in it.
  */
 export async function baseOf(core: Using<"store">, box: Box, repository: ReviewRepository): Promise<string> {
+  return (await upstreamOf(core, box, repository)) ?? firstBaseOf(core, box, repository);
+}
+
+/** SECURITY: only a commit that was brought in from the host, and only while the work really stands on it. */
+export async function upstreamOf(
+  core: Using<"store">,
+  box: Box,
+  repository: ReviewRepository,
+): Promise<string | undefined> {
+  const { incarnation } = box;
+  const upstream = (await core.ports.store.listReview("upstream", { incarnation })).at(-1);
+  if (upstream === undefined) return undefined;
+  const merges = await core.ports.store.listReview("merge", { incarnation });
+  if (merges.some(({ isUndone, atMs }) => !isUndone && atMs > upstream.atMs)) return undefined;
+  const head = (await checkpointsOf(core, box)).at(-1)?.head;
+  if (head === undefined) return undefined;
+  // The person may have rewritten their branch, and git has thrown away what nothing named.
+  if (!(await isThere(repository, upstream.commit))) return undefined;
+  const missing = await repository.commits(head, upstream.commit);
+  return missing.length === 0 ? upstream.commit : undefined;
+}
+
+const isThere = (repository: ReviewRepository, commit: string): Promise<boolean> =>
+  repository.treeOf(commit).then(
+    () => true,
+    () => false,
+  );
+
+async function firstBaseOf(core: Using<"store">, box: Box, repository: ReviewRepository): Promise<string> {
   const merges = await core.ports.store.listReview("merge", { incarnation: box.incarnation });
   const merged = merges.findLast(({ isUndone }) => !isUndone);
   if (merged) return merged.commit;

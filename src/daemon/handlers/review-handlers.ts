@@ -1,8 +1,16 @@
 /** Handlers about an agent's work: checkpoints, review, comments, checks, merge. */
 import type { reviewRoutes } from "../../contract/api/routes/review.ts";
 import { makerOf } from "../../core/team/members.ts";
-import { addComment, commentsOf, resolveComment, sendComments } from "../../core/review/comment-on-work.ts";
+import {
+  addComment,
+  commentsOf,
+  deleteComment,
+  editComment,
+  resolveComment,
+  sendComments,
+} from "../../core/review/comment-on-work.ts";
 import { forkBox, freeName } from "../../core/review/fresh-box.ts";
+import { dangerLooksOf, noteDangerLook } from "../../core/review/danger-looks.ts";
 import { findLook, keepLook, lookerOf } from "../../core/review/last-look.ts";
 import { discardWork, exportWork, mergeWork, undoMerge } from "../../core/review/merge-work.ts";
 import { pushWork } from "../../core/review/push-work.ts";
@@ -16,6 +24,7 @@ import {
   readReview,
 } from "../../core/review/read-review.ts";
 import type { ReviewParts, Using } from "../../core/using.ts";
+import { rebaseWork } from "../../core/review/rebase-work.ts";
 import { restoreCheckpoint } from "../../core/review/restore-checkpoint.ts";
 import { runChecks } from "../../core/review/run-checks.ts";
 import { takeCheckpoint } from "../../core/review/take-checkpoint.ts";
@@ -34,8 +43,9 @@ async function reviewFor(
 ) {
   await requireSeen(access, query.against);
   const review = await readReview(core, name, query, taking);
-  const seen = await findLook(core, await core.getBox(review.box), lookerOf(access.principal));
-  return { ...review, ...maybe("seen", seen?.digest) };
+  const [box, who] = [await core.getBox(review.box), lookerOf(access.principal)];
+  const seen = await findLook(core, box, who);
+  return { ...review, looks: await dangerLooksOf(core, box, who, review), ...maybe("seen", seen?.digest) };
 }
 
 export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
@@ -70,6 +80,10 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
   noteLook: async ({ deps, params, body, access }) => ({
     isKept: await keepLook(deps.core, params["box"]!, lookerOf(access.principal), body),
   }),
+  async noteDangerLook({ deps, params, body, access }) {
+    await noteDangerLook(deps.core, params["box"]!, lookerOf(access.principal), body);
+    return {};
+  },
   async getPatch({ deps, params, query, response, access }) {
     await requireSeen(access, query.against);
     await using subject = await openSubject(deps.core, params["box"]!, query, { takes: false });
@@ -95,6 +109,13 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
     comment: await addComment(deps.core, params["box"]!, body),
   }),
   sendComments: ({ deps, params }) => sendComments(deps.core, params["box"]!),
+  editComment: async ({ deps, params, body }) => ({
+    comment: await editComment(deps.core, params["box"]!, Number(params["comment"]), body),
+  }),
+  async deleteComment({ deps, params }) {
+    await deleteComment(deps.core, params["box"]!, Number(params["comment"]));
+    return {};
+  },
   resolveComment: async ({ deps, params }) => ({
     comment: await resolveComment(deps.core, params["box"]!, Number(params["comment"])),
   }),
@@ -105,6 +126,7 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
   pushWork: async ({ deps, params, body, access }) => ({
     push: await pushWork(deps.core, params["box"]!, { ...body, who: lookerOf(access.principal) }),
   }),
+  rebaseWork: ({ deps, params }) => rebaseWork(deps.core, params["box"]!),
   async undoMerge({ deps, body: { box, projectDir }, access }) {
     const incarnation = await requireOwnMerge(deps.core, access, box);
     const which = {

@@ -11,7 +11,7 @@ import { bringIn } from "./objects.ts";
 import type { DaemonUser } from "./person.ts";
 import { tipsOf } from "./prepare-work.ts";
 import { makeResult } from "./result.ts";
-import { readTarget, referenceOptions, requireObjectId } from "./target.ts";
+import { type MergeTarget, readTarget, referenceOptions, requireObjectId } from "./target.ts";
 import { openScratchFor } from "./worktree-scratch.ts";
 
 /** Undefined where there is no repository that could be merged into. */
@@ -24,10 +24,18 @@ export async function readTip(
   if (target === undefined) return undefined;
   const head = onto === undefined ? target.head : requireObjectId(onto);
   const { identity } = target.settings;
-  if (head === undefined) return { identity };
+  const branch = target.branch?.replace(/^refs\/heads\//, "");
+  const names = omitUndefined({ branch, remoteBranch: await remoteBranchOf(target) });
+  if (head === undefined) return { identity, ...names };
   const args = ["rev-parse", "--verify", "--end-of-options", `${head}^{tree}`];
   const { code, stdout } = await guardedGit(args, referenceOptions(target));
-  return { identity, head, ...(code === 0 ? { tree: stdout.trim() } : {}) };
+  return { identity, head, ...names, ...(code === 0 ? { tree: stdout.trim() } : {}) };
+}
+
+async function remoteBranchOf(target: MergeTarget): Promise<string | undefined> {
+  const args = ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"];
+  const { code, stdout } = await guardedGit(args, referenceOptions(target));
+  return code === 0 ? /^refs\/remotes\/origin\/(.+)$/.exec(stdout.trim())?.[1] : undefined;
 }
 
 /** Undefined when it conflicts, or changes nothing. */

@@ -7,7 +7,7 @@ import type { PatchRange } from "./diff/use-patches.ts";
 const nameOf = ({ number, name, reason, atMs }: Checkpoint) =>
   `${name ?? `#${number}`} · ${reason} · ${new Date(atMs).toLocaleTimeString()}`;
 
-/** Which two states are compared. */
+/** The two states that are compared. */
 export function RangePicker({
   box,
   range,
@@ -21,11 +21,12 @@ export function RangePicker({
     queryKey: ["review", box, "checkpoints"],
     queryFn: () => client.listCheckpoints(box),
   });
-  const options = data.map((checkpoint) => (
-    <option key={checkpoint.number} value={String(checkpoint.number)}>
-      {nameOf(checkpoint)}
-    </option>
-  ));
+  const options = (word: string) =>
+    data.map((checkpoint) => (
+      <option key={checkpoint.number} value={String(checkpoint.number)}>
+        {word}: {nameOf(checkpoint)}
+      </option>
+    ));
   const chosen = (value: string) => (value === "" ? undefined : value);
   return (
     <>
@@ -34,16 +35,16 @@ export function RangePicker({
         value={range.from ?? ""}
         onChange={({ target }) => onChange({ ...range, from: chosen(target.value) })}
       >
-        <option value="">From the beginning</option>
-        {options}
+        <option value="">From: start</option>
+        {options("From")}
       </Select>
       <Select
         aria-label="To"
         value={range.to ?? ""}
         onChange={({ target }) => onChange({ ...range, to: chosen(target.value) })}
       >
-        <option value="">To what is there now</option>
-        {options}
+        <option value="">To: latest</option>
+        {options("To")}
       </Select>
     </>
   );

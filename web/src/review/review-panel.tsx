@@ -1,4 +1,4 @@
-/** Everything a person needs to judge one box's work, and what they can do with it. */
+/** Everything a person needs to judge one box's work, and the actions on it. */
 import { useState } from "react";
 import type { Review } from "../../../src/contract/review/review.ts";
 import { client } from "../api/client.ts";
@@ -36,7 +36,7 @@ export function ReviewPanel(props: ReviewPanelProps) {
         <div className="parts-row review-range">
           <RangePicker box={box} range={chosen} onChange={setRange} />
           <Button isBusy={look.isLooking} onClick={look.again}>
-            Look again
+            Refresh
           </Button>
         </div>
       ) : null}
@@ -44,12 +44,11 @@ export function ReviewPanel(props: ReviewPanelProps) {
       {look.isOutdated ? (
         <Note tone="warn">
           <span role="status">
-            The work has changed since you looked. What you see is what was there then, and it cannot land any
-            more.
+            The work has changed since you looked. You see the earlier state, which can no longer be merged.
           </span>
           <span>
             <Button kind="primary" isBusy={look.isLooking} onClick={look.again}>
-              Look at the new state
+              Show the latest state
             </Button>
           </span>
         </Note>

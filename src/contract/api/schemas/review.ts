@@ -3,6 +3,7 @@ import { z } from "zod";
 import { Box, BoxName } from "../../box.ts";
 import { CheckResult } from "../../review/check.ts";
 import { Checkpoint, checkpointNamePattern } from "../../review/checkpoint.ts";
+import { DangerLook } from "../../review/danger-look.ts";
 import { ReviewComment } from "../../review/comment.ts";
 import { MergeRecord } from "../../review/merge.ts";
 import { PushRecord } from "../../review/push.ts";
@@ -34,9 +35,23 @@ export const NoteLookBody = z.strictObject({
 
 export const NoteLookAnswer = z.object({ isKept: z.boolean() });
 
+export const NoteDangerLookBody = DangerLook.strict();
+
 export const ListCommentsAnswer = z.object({ comments: z.array(ReviewComment) });
 
-export const AddCommentBody = ReviewComment.pick({ path: true, line: true, text: true }).strict();
+export const AddCommentBody = ReviewComment.pick({
+  path: true,
+  line: true,
+  endLine: true,
+  text: true,
+  suggestion: true,
+})
+  .strict()
+  .describe("A comment on a file, a line or a range of lines, with or without a change of them.");
+
+export const EditCommentBody = ReviewComment.pick({ text: true, suggestion: true }).strict();
+
+export const EditCommentAnswer = z.object({ comment: ReviewComment });
 
 export const AddCommentAnswer = z.object({ comment: ReviewComment });
 
@@ -54,6 +69,14 @@ export const UndoMergeBody = z.strictObject({
 });
 
 export const UndoMergeAnswer = z.object({ merge: MergeRecord });
+
+export const RebaseWorkAnswer = z.object({
+  box: Box,
+  commit: z.string().describe("The commit of the project that was brought into the box."),
+  branch: z.string().optional(),
+  commits: z.int().describe("How many commits the branch has that the box did not."),
+  isSent: z.boolean().describe("Whether there is an agent that was told to rebase."),
+});
 
 export const PushWorkAnswer = z.object({ push: PushRecord });
 

@@ -70,10 +70,14 @@ interface Kept {
 class ReviewEntries {
   readonly #entries = new Map<string, Kept>();
 
-  change({ remove, review = [] }: StoreChange): void {
+  change({ remove, review = [], dropReview }: StoreChange): void {
     if (remove) {
       for (const [id, { box, kind }] of this.#entries)
         if (box === remove.name && kind !== "merge") this.#entries.delete(id);
+    }
+    if (dropReview) {
+      const { incarnation, kind, key } = dropReview;
+      this.#entries.delete(JSON.stringify([incarnation, kind, key]));
     }
     for (const { kind, key, value } of review) {
       const id = JSON.stringify([value.incarnation, kind, key]);

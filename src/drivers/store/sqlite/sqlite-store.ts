@@ -183,8 +183,16 @@ export class SqliteStore implements Store {
     this.#run("INSERT OR REPLACE INTO grants (project_dir, id, rule) VALUES (?, ?, ?)", values);
   }
 
-  #changeReview({ remove, review = [] }: StoreChange): void {
+  #changeReview({ remove, review = [], dropReview }: StoreChange): void {
     if (remove) this.#run("DELETE FROM review WHERE box = ? AND kind <> 'merge'", [remove.name]);
+    if (dropReview) {
+      const { incarnation, kind, key } = dropReview;
+      this.#run("DELETE FROM review WHERE incarnation = ? AND kind = ? AND key = ?", [
+        incarnation,
+        kind,
+        key,
+      ]);
+    }
     for (const { kind, key, value } of review) {
       const projectDir = "projectDir" in value ? value.projectDir : null;
       this.#run(

@@ -8,51 +8,106 @@ import { Visible } from "../../parts/visible.tsx";
 
 const maxText = 8_192;
 
-export interface NewComment {
+/** Lines of the new content; without them it is about the file. */
+export interface CommentPlace {
   readonly path: string;
   readonly line?: number | undefined;
-  readonly text: string;
+  readonly endLine?: number | undefined;
 }
 
-export function CommentForm({
-  path,
-  line,
-  onSave,
-  onCancel,
-}: {
-  path: string;
-  line?: number | undefined;
-  onSave: (comment: NewComment) => void;
+export interface CommentText {
+  readonly text: string;
+  readonly suggestion?: string | undefined;
+}
+
+export type NewComment = CommentPlace & CommentText;
+
+const placeWords = ({ line, endLine }: CommentPlace): string =>
+  line === undefined ? "the file" : endLine === undefined ? `line ${line}` : `lines ${line} to ${endLine}`;
+
+/** A text that is being written; it outlives the form, which is gone while its line is out of sight. */
+export interface Unsaved {
+  read: () => CommentText | undefined;
+  write: (text: CommentText | undefined) => void;
+}
+
+interface CommentFormProps {
+  place: CommentPlace;
+  /** The lines as they are, for a suggestion; undefined where not all of them are shown. */
+  original: string | undefined;
+  first?: CommentText | undefined;
+  unsaved?: Unsaved | undefined;
+  save: string;
+  onSave: (text: CommentText) => void;
   onCancel: () => void;
-}) {
-  const [text, setText] = useState("");
-  const isEmpty = text.trim() === "";
-  const save = () => {
-    if (!isEmpty) onSave({ path, line, text });
+}
+
+export function CommentForm({ place, original, first, unsaved, save, onSave, onCancel }: CommentFormProps) {
+  const [draft, setDraft] = useState<CommentText>(() => unsaved?.read() ?? first ?? { text: "" });
+  const { text, suggestion } = draft;
+  const change = (next: CommentText) => {
+    setDraft(next);
+    unsaved?.write(next);
+  };
+  const isEmpty = text.trim() === "" && suggestion === undefined;
+  const isSame = suggestion !== undefined && suggestion === original;
+  const keep = () => {
+    if (!isEmpty && !isSame) onSave(draft);
+  };
+  const press = (event: React.KeyboardEvent) => {
+    // The text is kept for the next time that the form is opened here.
+    if (event.key === "Escape") onCancel();
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) keep();
   };
   return (
     <div className="review-comment">
-      <Field
-        label={line === undefined ? "Comment on the file" : `Comment on line ${line}`}
-        hint="It is kept until you send all of them as one message. Ctrl+Enter keeps it, Escape drops it."
-      >
+      <Field label={`Comment on ${placeWords(place)}`}>
         <TextArea
           autoFocus
           rows={3}
           maxLength={maxText}
           value={text}
-          onChange={({ target }) => setText(target.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") onCancel();
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
-          }}
+          onChange={({ target }) => change({ ...draft, text: target.value })}
+          onKeyDown={press}
         />
       </Field>
+      {suggestion === undefined ? null : (
+        <Field
+          label={`Suggested change of ${placeWords(place)}`}
+          hint={isSame ? "Change the text first." : "The agent is asked to write this here."}
+        >
+          <TextArea
+            className="mono"
+            rows={Math.min(12, suggestion.split("\n").length + 1)}
+            maxLength={maxText}
+            spellCheck={false}
+            value={suggestion}
+            onChange={({ target }) => change({ ...draft, suggestion: target.value })}
+            onKeyDown={press}
+          />
+        </Field>
+      )}
       <div className="parts-row">
-        <Button kind="primary" disabled={isEmpty} onClick={save}>
-          Keep comment
+        <Button kind="primary" disabled={isEmpty || isSame} onClick={keep}>
+          {save}
         </Button>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button
+          onClick={() => {
+            unsaved?.write(undefined);
+            onCancel();
+          }}
+        >
+          Cancel
+        </Button>
+        {original === undefined ? null : (
+          <Button
+            kind="quiet"
+            onClick={() => change(suggestion === undefined ? { text, suggestion: original } : { text })}
+          >
+            {suggestion === undefined ? "Suggest a change" : "Remove the suggestion"}
+          </Button>
+        )}
+        <span className="small quiet">Ctrl+Enter saves. Comments are sent together.</span>
       </div>
     </div>
   );
@@ -61,28 +116,76 @@ export function CommentForm({
 const tones = { draft: "warn", sent: "info", resolved: "good" } as const;
 const words = { draft: "not sent yet", sent: "sent", resolved: "resolved" } as const;
 
+export interface CommentActions {
+  readonly canComment: boolean;
+  readonly resolve: (comment: ReviewComment) => void;
+  readonly edit: (comment: ReviewComment, text: CommentText) => void;
+  readonly remove: (comment: ReviewComment) => void;
+}
+
 export function CommentNote({
   comment,
-  onResolve,
+  original,
+  actions,
 }: {
   comment: ReviewComment;
-  onResolve: (comment: ReviewComment) => void;
+  original: string | undefined;
+  actions: CommentActions;
 }) {
-  const { line, text, state, atMs } = comment;
+  const [isEditing, setEditing] = useState(false);
+  const { text, suggestion, state, atMs } = comment;
+  if (isEditing)
+    return (
+      <CommentForm
+        place={comment}
+        original={original ?? suggestion}
+        first={{ text, ...(suggestion === undefined ? {} : { suggestion }) }}
+        save="Save comment"
+        onSave={(next) => {
+          actions.edit(comment, next);
+          setEditing(false);
+        }}
+        onCancel={() => setEditing(false)}
+      />
+    );
   return (
     <div className="review-comment" role="note">
       <div className="parts-row small quiet">
         <Badge tone={tones[state]}>{words[state]}</Badge>
-        {line === undefined ? "the file" : `line ${line}`} · <Ago atMs={atMs} />
-        {state === "resolved" ? null : (
-          <Button kind="quiet" onClick={() => onResolve(comment)}>
+        {placeWords(comment)} · <Ago atMs={atMs} />
+        {actions.canComment && state === "draft" ? (
+          <>
+            <Button kind="quiet" onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+            <Button kind="quiet" onClick={() => actions.remove(comment)}>
+              Delete
+            </Button>
+          </>
+        ) : null}
+        {actions.canComment && state !== "resolved" ? (
+          <Button kind="quiet" onClick={() => actions.resolve(comment)}>
             Resolve
           </Button>
-        )}
+        ) : null}
       </div>
-      <p className="review-comment-text">
-        <Visible text={text} />
-      </p>
+      {text.trim() === "" ? null : (
+        <p className="review-comment-text">
+          <Visible text={text} />
+        </p>
+      )}
+      {suggestion === undefined ? null : (
+        <div className="review-suggestion">
+          <span className="small quiet">
+            {suggestion === "" ? "Suggested: delete these lines" : "Suggested change"}
+          </span>
+          {suggestion === "" ? null : (
+            <pre className="mono small">
+              <Visible text={suggestion} />
+            </pre>
+          )}
+        </div>
+      )}
     </div>
   );
 }

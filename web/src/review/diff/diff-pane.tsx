@@ -1,124 +1,33 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import type { Danger, DangerKind } from "../../../../src/contract/review/danger.ts";
 import type { Review } from "../../../../src/contract/review/review.ts";
-import { useLooks } from "../use-looks.ts";
 import { useKeys } from "../../app/keys.ts";
+import { useMay, useMayOn } from "../../api/me.ts";
 import { Button } from "../../parts/button.tsx";
-import { DangerLane } from "../dangers/danger-lane.tsx";
-import { type DiffActions, DiffView } from "./diff-view.tsx";
+import { Visible } from "../../parts/visible.tsx";
+import type { CommentPlace, CommentText, Unsaved } from "../comments/comments.tsx";
+import { useComments } from "../comments/use-comments.ts";
+import { useLineDrag } from "../comments/use-line-drag.ts";
+import { DangerBar } from "../dangers/danger-bar.tsx";
 import { FileList } from "../files/file-list.tsx";
 import { filesInOrder, flatLines, treeLines } from "../files/file-tree.ts";
-import { rowsOf } from "./rows.ts";
+import { useViewed } from "../files/viewed.ts";
+import { useLooks } from "../use-looks.ts";
+import { DiffToolbar, ReviewHelp } from "./diff-toolbar.tsx";
+import { type DiffActions, DiffView } from "./diff-view.tsx";
+import { dangerKey, rowsOf } from "./rows.ts";
 import { useLayout } from "./use-layout.ts";
 import { type PatchRange, usePatches } from "./use-patches.ts";
 import { useReading } from "./use-reading.ts";
-import { useViewed } from "../files/viewed.ts";
-import { SearchInput, Switch } from "../../parts/field.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { Kbd } from "../../parts/note.tsx";
-import { useQuery } from "@tanstack/react-query";
-import { omitUndefined } from "../../../../src/base/omit-undefined.ts";
-import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
-import { client } from "../../api/client.ts";
-import { useAction } from "../../parts/use-action.ts";
-import type { NewComment } from "../comments/comments.tsx";
-
-const noComments: readonly ReviewComment[] = [];
-
-/** Comments on a box's work: written one by one, sent as one message. */
-function useComments(box: string, onSaved: () => void) {
-  const key = ["review", box, "comments"];
-  const { data = noComments } = useQuery({ queryKey: key, queryFn: () => client.listComments(box) });
-  const options = { invalidates: [key] };
-  const add = useAction(
-    ({ path, line, text }: NewComment) => client.addComment(box, { path, text, ...omitUndefined({ line }) }),
-    { ...options, onDone: onSaved },
-  );
-  const send = useAction(() => client.sendComments(box), {
-    ...options,
-    done: ({ sent }) => `Sent ${sent} ${sent === 1 ? "comment" : "comments"} to the agent as one message.`,
-  });
-  const resolve = useAction((comment: ReviewComment) => client.resolveComment(box, comment.id), options);
-  return { comments: data, drafts: data.filter(({ state }) => state === "draft").length, add, send, resolve };
-}
-
-const keys = [
-  ["j / k", "next and previous file"],
-  ["↓ / ↑", "next and previous line"],
-  ["n / p", "next and previous danger"],
-  ["v", "mark the file as viewed, and go to the next one"],
-  ["c", "comment on the line, or on the file"],
-  ["s", "side by side, or one below the other"],
-  ["m", "merge"],
-  ["?", "this help"],
-] as const;
-
-function ReviewHelp({
-  isOpen,
-  onClose,
-  more = [],
-}: {
-  isOpen: boolean;
-  onClose: () => void;
-  more?: readonly (readonly [string, string])[];
-}) {
-  return (
-    <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
-      <dl className="review-keys">
-        {[...keys, ...more].map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <Kbd>{key}</Kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
-    </Dialog>
-  );
-}
-
-interface DiffToolbarProps {
-  filter: string;
-  onFilter: (filter: string) => void;
-  viewed: number;
-  files: number;
-  layout: ReturnType<typeof useLayout>;
-  onHelp: () => void;
-}
-
-/** The shown part of the diff, and its layout. */
-function DiffToolbar({ filter, onFilter, viewed, files, layout, onHelp }: DiffToolbarProps) {
-  return (
-    <div className="parts-row review-bar">
-      <SearchInput label="Filter files" value={filter} onChange={({ target }) => onFilter(target.value)} />
-      <span className="small quiet" role="status">
-        {viewed.toLocaleString("en-US")} of {files.toLocaleString("en-US")} viewed
-      </span>
-      <Switch
-        label="Folders"
-        checked={layout.isTree}
-        onChange={({ target }) => layout.change({ isTree: target.checked })}
-      />
-      {layout.isNarrow ? null : (
-        <Switch
-          label="Side by side"
-          checked={layout.isSplit}
-          onChange={({ target }) => layout.change({ isSplit: target.checked })}
-        />
-      )}
-      <Button kind="quiet" onClick={onHelp}>
-        Keys
-      </Button>
-    </div>
-  );
-}
 
 export interface LandingState {
   readonly accepted: ReadonlySet<DangerKind>;
   readonly blocked: string | undefined;
   readonly isMergeOpen: boolean;
   readonly setMergeOpen: (isOpen: boolean) => void;
+  /** Comments that the agent has not been sent, and the way to send them. */
+  readonly drafts: number;
+  readonly sendDrafts: () => void;
 }
 
 interface DiffPaneProps {
@@ -128,11 +37,23 @@ interface DiffPaneProps {
   canComment: boolean;
   moreKeys?: readonly (readonly [string, string])[] | undefined;
   landing: (state: LandingState) => ReactNode;
-  /** The part between the dangers and the diff. */
+  /** The part before the bar that stays in sight. */
   children: ReactNode;
 }
 
 const none: ReadonlySet<string> = new Set();
+
+/** Texts of forms by the place that they are about, as long as the page is open. */
+function useUnsaved(): (place: CommentPlace) => Unsaved {
+  const texts = useRef(new Map<string, CommentText>());
+  return useCallback(({ path, line, endLine }) => {
+    const key = JSON.stringify([path, line, endLine]);
+    return {
+      read: () => texts.current.get(key),
+      write: (text) => void (text === undefined ? texts.current.delete(key) : texts.current.set(key, text)),
+    };
+  }, []);
+}
 
 export function DiffPane({
   review,
@@ -147,10 +68,17 @@ export function DiffPane({
   const layout = useLayout();
   const { isViewed, setViewed } = useViewed(box);
   const reading = useReading(() => changes.filter(isViewed).map(({ path }) => path));
-  const comments = useComments(box, () => reading.setForm(undefined));
+  const unsaved = useUnsaved();
+  const comments = useComments(box, () => {
+    if (reading.form !== undefined) unsaved(reading.form).write(undefined);
+    reading.setForm(undefined);
+  });
+  const drag = useLineDrag(reading.setForm);
   const [filter, setFilter] = useState("");
   const [closed, setClosed] = useState(none);
-  const looks = useLooks(dangers);
+  const mayLand = useMayOn(box, "own");
+  const mayReview = useMay("review");
+  const looks = useLooks(review, mayLand && mayReview);
   const accepted = looks.kinds;
   const [danger, setDanger] = useState<Danger>();
   const [isMergeOpen, setMergeOpen] = useState(false);
@@ -186,9 +114,10 @@ export function DiffPane({
         isSplit: layout.isSplit,
         folded: reading.folded,
         comments: comments.comments,
+        dangers,
         form: reading.form,
       }),
-    [files, patches, layout.isSplit, reading.folded, comments.comments, reading.form],
+    [files, patches, layout.isSplit, reading.folded, comments.comments, dangers, reading.form],
   );
   const dangerous = useMemo(() => new Set(dangers.map(({ path }) => path)), [dangers]);
 
@@ -196,26 +125,37 @@ export function DiffPane({
     setViewed(change, viewed);
     reading.fold(change, viewed);
   };
+  const canAccept = range.against === undefined;
   const actions = useMemo<DiffActions>(
     () => ({
       canComment,
+      canAccept,
       load,
       contextOf,
       fold: reading.fold,
       setViewed: view,
       openForm: (place) => reading.setForm(place),
       addComment: (comment) => comments.add.run(comment),
+      unsaved,
       resolve: (comment) => comments.resolve.run(comment),
+      edit: ({ id }, text) => comments.edit.run({ id, ...text }),
+      remove: (comment) => comments.remove.run(comment),
+      beginLines: drag.beginLines,
+      extendLines: drag.extendLines,
+      accept: looks.setLooked,
     }),
-    [canComment, load, contextOf, reading.fold, setViewed],
+    [canComment, canAccept, looks.setLooked, load, contextOf, reading.fold, setViewed],
   );
-  const goToDanger = (next: Danger | undefined) => {
-    if (next === undefined) return;
-    setFilter("");
-    setClosed(none);
-    setDanger(next);
-    reading.go(next.path, next.line);
-  };
+  const goToDanger = useCallback(
+    (next: Danger | undefined) => {
+      if (next === undefined) return;
+      setFilter("");
+      setClosed(none);
+      setDanger(next);
+      reading.go(next.path, { line: next.line, key: dangerKey(next, dangers.indexOf(next)) });
+    },
+    [dangers, reading.go],
+  );
   const stepDanger = (by: 1 | -1) => {
     const at = danger === undefined ? (by === 1 ? -1 : 0) : dangers.indexOf(danger);
     goToDanger(dangers.at((at + by + dangers.length) % Math.max(1, dangers.length)));
@@ -234,26 +174,42 @@ export function DiffPane({
     },
     c: () => canComment && reading.setForm(reading.placeOf(rows)),
     s: () => layout.change({ isSplit: !layout.isSplit }),
+    f: () => layout.change({ isListOpen: !layout.isListOpen }),
     m: () => blocked === undefined && changes.length > 0 && setMergeOpen(true),
     "?": () => setHelpOpen(true),
   });
   return (
     <>
-      <DangerLane
-        dangers={dangers}
-        accepted={accepted}
-        current={danger}
-        canAccept={range.against === undefined}
-        onGo={goToDanger}
-        onAccept={looks.setLooked}
-      />
       {children}
-      <div className="parts-row review-bar">
-        {landing({ accepted, blocked, isMergeOpen, setMergeOpen })}
-        {comments.drafts === 0 ? null : (
-          <Button isBusy={comments.send.isBusy} onClick={() => comments.send.run()}>
-            Send {comments.drafts} {comments.drafts === 1 ? "comment" : "comments"}
-          </Button>
+      <div className="review-sticky">
+        <div className="review-sticky-row">
+          <DangerBar
+            dangers={dangers}
+            accepted={accepted}
+            current={danger}
+            canAccept={canAccept}
+            onGo={goToDanger}
+            onStep={stepDanger}
+            onAccept={looks.setLooked}
+          />
+          {comments.drafts === 0 ? null : (
+            <Button isBusy={comments.send.isBusy} onClick={() => comments.send.run()}>
+              Send {comments.drafts} {comments.drafts === 1 ? "comment" : "comments"}
+            </Button>
+          )}
+          {landing({
+            accepted,
+            blocked,
+            isMergeOpen,
+            setMergeOpen,
+            drafts: comments.drafts,
+            sendDrafts: () => comments.send.run(),
+          })}
+        </div>
+        {changes.length === 0 ? null : (
+          <p className="review-here mono small">
+            <Visible text={reading.current ?? files[0]?.path ?? ""} />
+          </p>
         )}
       </div>
       {changes.length === 0 ? null : (
@@ -266,33 +222,37 @@ export function DiffPane({
             layout={layout}
             onHelp={() => setHelpOpen(true)}
           />
-          <div className="review-panes">
-            <FileList
-              lines={lines}
-              current={reading.current ?? files[0]?.path}
-              closed={closed}
-              dangerous={dangerous}
-              isViewed={isViewed}
-              onOpen={({ path }) => reading.go(path)}
-              onToggle={(folder) =>
-                setClosed(
-                  closed.has(folder)
-                    ? new Set([...closed].filter((one) => one !== folder))
-                    : new Set([...closed, folder]),
-                )
-              }
-            />
+          <div className={`review-panes ${layout.isListOpen ? "review-panes-list" : ""}`}>
+            {layout.isListOpen ? (
+              <FileList
+                lines={lines}
+                current={reading.current ?? files[0]?.path}
+                closed={closed}
+                dangerous={dangerous}
+                isViewed={isViewed}
+                onOpen={({ path }) => reading.go(path)}
+                onToggle={(folder) =>
+                  setClosed(
+                    closed.has(folder)
+                      ? new Set([...closed].filter((one) => one !== folder))
+                      : new Set([...closed, folder]),
+                  )
+                }
+              />
+            ) : null}
             <DiffView
               rows={rows}
               actions={actions}
               folded={reading.folded}
               isViewed={isViewed}
+              accepted={accepted}
               target={reading.target}
               onArrive={reading.arrive}
               cursor={reading.cursor}
+              chosen={drag.dragged ?? reading.form ?? reading.chosen}
               onFileInSight={reading.setCurrent}
               filter={filter}
-              onStep={(by) => reading.stepLine(rows, by)}
+              onStep={(by, isExtending) => reading.stepLine(rows, by, isExtending)}
             />
           </div>
         </>
@@ -309,10 +269,10 @@ function whyBlocked(
   range: PatchRange,
   isOutdated: boolean,
 ): string | undefined {
-  if (isOutdated) return "It has changed: look again.";
+  if (isOutdated) return "The work has changed: refresh to merge";
   if (range.from !== undefined || range.to !== undefined || range.against !== undefined)
-    return "To land it, look at all of it.";
-  const open = new Set(dangers.map(({ kind }) => kind).filter((kind) => !accepted.has(kind)));
-  if (open.size === 0) return undefined;
-  return `${open.size} ${open.size === 1 ? "kind of danger is" : "kinds of danger are"} not looked at yet.`;
+    return "Show all changes to merge";
+  const open = dangers.filter(({ kind }) => !accepted.has(kind)).length;
+  if (open === 0) return undefined;
+  return `Review ${open.toLocaleString("en-US")} remaining ${open === 1 ? "danger" : "dangers"} to merge`;
 }

@@ -10,6 +10,7 @@ import { ErrorNote } from "../../parts/note.tsx";
 import { Visible } from "../../parts/visible.tsx";
 import { CodeLine } from "./code-line.tsx";
 import { CommentForm, CommentNote } from "../comments/comments.tsx";
+import { DangerNote } from "../dangers/danger-bar.tsx";
 import type { DiffActions } from "./diff-view.tsx";
 import type { Hunk, PatchLine } from "./patch.ts";
 import type { LineRow, PairRow, Row } from "./rows.ts";
@@ -56,9 +57,21 @@ interface RowProps {
   isFolded: boolean;
   isViewed: boolean;
   isAtCursor: boolean;
+  /** One of the lines that a comment is being written on. */
+  isChosen: boolean;
+  /** Of a danger: its kind was looked at. */
+  isAccepted: boolean;
 }
 
-export const DiffRow = memo(function DiffRow({ row, actions, isFolded, isViewed, isAtCursor }: RowProps) {
+export const DiffRow = memo(function DiffRow({
+  row,
+  actions,
+  isFolded,
+  isViewed,
+  isAtCursor,
+  isChosen,
+  isAccepted,
+}: RowProps) {
   switch (row.type) {
     case "file":
       return <FileHead change={row.change} actions={actions} isFolded={isFolded} isViewed={isViewed} />;
@@ -77,17 +90,31 @@ export const DiffRow = memo(function DiffRow({ row, actions, isFolded, isViewed,
     case "hunk":
       return <HunkHead change={row.change} hunk={row.hunk} actions={actions} />;
     case "line":
-      return <UnifiedLine row={row} actions={actions} isAtCursor={isAtCursor} />;
+      return <UnifiedLine row={row} actions={actions} isAtCursor={isAtCursor} isChosen={isChosen} />;
     case "pair":
-      return <SplitLine row={row} actions={actions} isAtCursor={isAtCursor} />;
+      return <SplitLine row={row} actions={actions} isAtCursor={isAtCursor} isChosen={isChosen} />;
+    case "danger":
+      return (
+        <DangerNote
+          danger={row.danger}
+          count={row.count}
+          isAccepted={isAccepted}
+          isCurrent={isAtCursor}
+          canAccept={actions.canAccept}
+          onAccept={actions.accept}
+        />
+      );
     case "comment":
-      return <CommentNote comment={row.comment} onResolve={actions.resolve} />;
+      return <CommentNote comment={row.comment} original={row.original} actions={actions} />;
     case "form":
       return (
         <CommentForm
-          path={row.change.path}
-          line={row.line}
-          onSave={actions.addComment}
+          key={row.key}
+          place={row.place}
+          original={row.original}
+          unsaved={actions.unsaved(row.place)}
+          save="Add comment"
+          onSave={(text) => actions.addComment({ ...row.place, ...text })}
           onCancel={() => actions.openForm(undefined)}
         />
       );
@@ -222,7 +249,15 @@ function LineNumber({
       tabIndex={-1}
       className="review-number review-number-button"
       aria-label={`Comment on line ${line}`}
-      onClick={() => actions.openForm({ path: change.path, line })}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        event.preventDefault();
+        actions.beginLines(change.path, line);
+      }}
+      onClick={({ detail }) => {
+        // A press by a program that reads the page; the release of a pointer opens the form by itself.
+        if (detail === 0) actions.openForm({ path: change.path, line });
+      }}
     >
       {line}
     </button>
@@ -233,15 +268,27 @@ interface LineProps<R> {
   row: R;
   actions: DiffActions;
   isAtCursor: boolean;
+  isChosen: boolean;
 }
 
-function UnifiedLine({ row: { line, other, hunk, change }, actions, isAtCursor }: LineProps<LineRow>) {
+const lineNames = (name: string, isAtCursor: boolean, isChosen: boolean): string =>
+  [name, isAtCursor && "review-cursor", isChosen && "review-chosen"].filter(Boolean).join(" ");
+
+const extending =
+  (actions: DiffActions, { path }: Change, line: PatchLine | undefined) =>
+  () => {
+    if (line?.newLine !== undefined) actions.extendLines(path, line.newLine);
+  };
+
+function UnifiedLine({ row, actions, isAtCursor, isChosen }: LineProps<LineRow>) {
+  const { line, other, hunk, change } = row;
   const highlight = useHighlighter(change.path);
   const spans = other === undefined ? undefined : spansOf(line, other);
   return (
     <div
-      className={`review-line review-${line.kind} ${isAtCursor ? "review-cursor" : ""}`}
+      className={lineNames(`review-line review-${line.kind}`, isAtCursor, isChosen)}
       data-line={line.newLine}
+      onPointerEnter={extending(actions, change, line)}
     >
       <span className="review-number">{line.oldLine}</span>
       <LineNumber line={line.newLine} change={change} actions={actions} />
@@ -261,7 +308,8 @@ const spansOf = (line: PatchLine, other: PatchLine) =>
     ? changedSpans(line.text, other.text)?.before
     : changedSpans(other.text, line.text)?.after;
 
-function SplitLine({ row: { left, right, hunk, change }, actions, isAtCursor }: LineProps<PairRow>) {
+function SplitLine({ row, actions, isAtCursor, isChosen }: LineProps<PairRow>) {
+  const { left, right, hunk, change } = row;
   const highlight = useHighlighter(change.path);
   const isChange = left !== undefined && right !== undefined && left !== right;
   const spans = isChange ? changedSpans(left.text, right.text) : undefined;
@@ -275,7 +323,11 @@ function SplitLine({ row: { left, right, hunk, change }, actions, isAtCursor }: 
       />
     );
   return (
-    <div className={`review-pair ${isAtCursor ? "review-cursor" : ""}`} data-line={right?.newLine}>
+    <div
+      className={lineNames("review-pair", isAtCursor, isChosen)}
+      data-line={right?.newLine}
+      onPointerEnter={extending(actions, change, right)}
+    >
       <div className={`review-half review-${left?.kind ?? "absent"}`}>
         <span className="review-number">{left?.oldLine}</span>
         {side(left, spans?.before)}

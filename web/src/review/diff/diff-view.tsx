@@ -1,27 +1,33 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useCallback, useEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import type { Change } from "../../../../src/contract/review/change.ts";
-import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
-import type { NewComment } from "../comments/comments.tsx";
+import type { DangerKind } from "../../../../src/contract/review/danger.ts";
+import type { CommentActions, CommentPlace, NewComment, Unsaved } from "../comments/comments.tsx";
 import { DiffRow } from "./diff-rows.tsx";
 import { type Row, newLineOf } from "./rows.ts";
+import { useDiffScroll } from "./use-diff-scroll.ts";
 
 /** The actions of a row. It stays the same object while a person scrolls, so that rows are not drawn again. */
-export interface DiffActions {
-  readonly canComment: boolean;
+export interface DiffActions extends CommentActions {
+  readonly canAccept: boolean;
   readonly load: (change: Change, context?: number) => void;
   readonly contextOf: (change: Change) => number;
   readonly fold: (change: Change, isFolded: boolean) => void;
   readonly setViewed: (change: Change, isViewed: boolean) => void;
-  readonly openForm: (place: { path: string; line?: number } | undefined) => void;
+  readonly openForm: (place: CommentPlace | undefined) => void;
   readonly addComment: (comment: NewComment) => void;
-  readonly resolve: (comment: ReviewComment) => void;
+  readonly unsaved: (place: CommentPlace) => Unsaved;
+  /** A press on the number of a line, and the way of the pointer over others until it is released. */
+  readonly beginLines: (path: string, line: number) => void;
+  readonly extendLines: (path: string, line: number) => void;
+  readonly accept: (kind: DangerKind, isAccepted: boolean) => void;
 }
 
 /** Somewhere to go to; a new object each time, so that going there twice works. */
 export interface Target {
   readonly path: string;
   readonly line?: number | undefined;
+  /** A row that is not a line, such as that of a danger. */
+  readonly key?: string | undefined;
 }
 
 interface DiffViewProps {
@@ -29,44 +35,24 @@ interface DiffViewProps {
   actions: DiffActions;
   folded: ReadonlySet<string>;
   isViewed: (change: Change) => boolean;
+  accepted: ReadonlySet<DangerKind>;
   target: Target | undefined;
   onArrive: () => void;
   cursor: string | undefined;
+  /** Lines that are being chosen, or commented on. */
+  chosen: CommentPlace | undefined;
   onFileInSight: (path: string) => void;
   /** The filter of the files; another filter is read from its beginning. */
   filter: string;
   /** To the next line or the one before. */
-  onStep: (step: 1 | -1) => void;
+  onStep: (step: 1 | -1, isExtending: boolean) => void;
 }
 
-const heights = {
-  file: 44,
-  wait: 44,
-  note: 28,
-  error: 80,
-  hunk: 28,
-  line: 20,
-  pair: 20,
-  comment: 90,
-  form: 190,
-} as const satisfies Record<Row["type"], number>;
-
 export function DiffView(props: DiffViewProps) {
-  const { rows, actions, folded, isViewed, target, onArrive, cursor, onFileInSight, onStep, filter } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  /** True while a person scrolls. Otherwise the view goes to the file that it was given. */
-  const isByHand = useRef(false);
-  // The same functions while the rows are the same: another one makes the virtualizer measure all of them again.
-  const estimateSize = useCallback((index: number) => heights[rows[index]!.type], [rows]);
-  const getItemKey = useCallback((index: number) => rows[index]!.key, [rows]);
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize,
-    getItemKey,
-    overscan: 12,
-  });
-  const items = virtualizer.getVirtualItems();
+  const { rows, actions, folded, isViewed, accepted, target, onArrive } = props;
+  const { cursor, chosen, onFileInSight, onStep, filter } = props;
+  const list = useRef<HTMLDivElement>(null);
+  const { virtualizer, items, pageTop, isHeld, release, show } = useDiffScroll(rows, list);
   const { isScrolling } = virtualizer;
 
   // Patches come when their place has been in sight for a moment, not for each file that flies by.
@@ -78,95 +64,102 @@ export function DiffView(props: DiffViewProps) {
     }
   }, [items, rows, isScrolling, actions]);
 
-  const top = virtualizer.scrollOffset ?? 0;
-  const first = items.find(({ end }) => end > top + heights.file);
+  const top = (virtualizer.scrollOffset ?? 0) + (virtualizer.options.scrollPaddingStart ?? 0);
+  const first = items.find(({ end }) => end > top);
   const visibility = first === undefined ? undefined : rows[first.index]?.change.path;
   useEffect(() => {
-    if (visibility !== undefined && isByHand.current) onFileInSight(visibility);
+    if (visibility !== undefined && !isHeld()) onFileInSight(visibility);
   }, [visibility, onFileInSight]);
 
-  useEffect(() => virtualizer.scrollToOffset(0), [filter, virtualizer]);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    // Another selection is read from its beginning, where the page has been scrolled beyond it.
+    if (!isFirst.current && window.scrollY > pageTop) virtualizer.scrollToIndex(0, { align: "start" });
+    isFirst.current = false;
+  }, [filter]);
 
   useEffect(() => {
     if (target === undefined) return;
-    isByHand.current = false;
     const place = placeOf(rows, target);
     if (place === undefined) return onArrive();
     if (place.needs !== undefined) actions.load(place.needs);
-    virtualizer.scrollToIndex(place.index, { align: place.isLine ? "center" : "start" });
+    show(place.index, place.isLine ? "center" : "start");
     if (place.needs !== undefined) return;
-    scroller.current?.focus({ preventScroll: true });
+    list.current?.focus({ preventScroll: true });
     onArrive();
-  }, [target, rows, actions, onArrive, virtualizer]);
+  }, [target, rows]);
 
   useEffect(() => {
     const index = cursor === undefined ? -1 : rows.findIndex(({ key }) => key === cursor);
-    if (index >= 0) virtualizer.scrollToIndex(index, { align: "auto" });
+    if (index >= 0 && target === undefined) show(index, "auto");
     // Only when the cursor moves; rows that come in between leave the view where it is.
   }, [cursor]);
 
-  const byHand = () => {
-    isByHand.current = true;
-  };
   const press = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (event.target !== scroller.current) return;
+    if (event.target !== list.current) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      onStep(event.key === "ArrowDown" ? 1 : -1);
-    } else if (/^(Page|Home|End| )/.test(event.key)) byHand();
+      onStep(event.key === "ArrowDown" ? 1 : -1, event.shiftKey);
+    } else if (/^(Page|Home|End| )/.test(event.key)) release();
   };
 
   return (
     <div
-      ref={scroller}
+      ref={list}
       className="review-diff"
-      style={{ height: virtualizer.getTotalSize() + 2 }}
       role="region"
       aria-label="Changes"
       tabIndex={0}
       onKeyDown={press}
-      onWheel={byHand}
-      onTouchMove={byHand}
-      onPointerDown={byHand}
+      style={{ height: virtualizer.getTotalSize() + 2 }}
     >
-      <div className="review-diff-rows" style={{ height: virtualizer.getTotalSize() }}>
-        {items.map(({ index, key, start }) => {
-          const row = rows[index]!;
-          return (
-            <div
-              key={key}
-              data-index={index}
-              ref={virtualizer.measureElement}
-              className="review-row"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <DiffRow
-                row={row}
-                actions={actions}
-                isFolded={row.type === "file" && folded.has(row.change.path)}
-                isViewed={row.type === "file" && isViewed(row.change)}
-                isAtCursor={row.key === cursor}
-              />
-            </div>
-          );
-        })}
-      </div>
+      {items.map(({ index, key, start }) => {
+        const row = rows[index]!;
+        return (
+          <div
+            key={key}
+            data-index={index}
+            ref={virtualizer.measureElement}
+            className="review-row"
+            style={{ transform: `translateY(${start - pageTop}px)` }}
+          >
+            <DiffRow
+              row={row}
+              actions={actions}
+              isFolded={row.type === "file" && folded.has(row.change.path)}
+              isViewed={row.type === "file" && isViewed(row.change)}
+              isAtCursor={row.key === cursor}
+              isChosen={isWithin(row, chosen)}
+              isAccepted={row.type === "danger" && accepted.has(row.danger.kind)}
+            />
+          </div>
+        );
+      })}
     </div>
   );
+}
+
+function isWithin(row: Row, place: CommentPlace | undefined): boolean {
+  const line = newLineOf(row);
+  if (place?.line === undefined || line === undefined || row.change.path !== place.path) return false;
+  return line >= place.line && line <= (place.endLine ?? place.line);
 }
 
 /** The row to go to, or the file whose lines must come first. */
 function placeOf(
   rows: readonly Row[],
-  { path, line }: Target,
+  { path, line, key }: Target,
 ): { index: number; isLine: boolean; needs?: Change } | undefined {
   const head = rows.findIndex((row) => row.type === "file" && row.change.path === path);
   if (head === -1) return undefined;
-  if (line === undefined) return { index: head, isLine: false };
+  if (line === undefined && key === undefined) return { index: head, isLine: false };
   let nearest = head;
   for (let index = head + 1; index < rows.length && rows[index]!.change.path === path; index += 1) {
     const row = rows[index]!;
-    if (row.type === "wait") return { index: head, isLine: false, needs: row.change };
+    // Without its lines a file has nothing to stand under, and all of it is at the top.
+    if (row.type === "wait" && line !== undefined) return { index: head, isLine: false, needs: row.change };
+    if (row.key === key) nearest = index;
+    if (key !== undefined || line === undefined) continue;
     const at = newLineOf(row);
     if (at === undefined) continue;
     if (at <= line || nearest === head) nearest = index;

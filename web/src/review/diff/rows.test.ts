@@ -38,6 +38,7 @@ const base = {
   isSplit: false,
   folded: new Set<string>(),
   comments: [],
+  dangers: [],
 };
 const word = (row: Row): string =>
   row.type === "line"

@@ -1,6 +1,8 @@
 /** Everything between the top and the bottom of the diff as one list of rows, of which only those on the screen are drawn. */
 import type { Change } from "../../../../src/contract/review/change.ts";
 import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
+import type { Danger, DangerKind } from "../../../../src/contract/review/danger.ts";
+import type { CommentPlace } from "../comments/comments.tsx";
 import type { FilePatch, Hunk, PatchLine } from "./patch.ts";
 
 export type PatchState =
@@ -36,8 +38,20 @@ export type Row =
   | (InFile & { readonly type: "hunk"; readonly hunk: Hunk })
   | LineRow
   | PairRow
-  | (InFile & { readonly type: "comment"; readonly comment: ReviewComment })
-  | (InFile & { readonly type: "form"; readonly line?: number | undefined });
+  | DangerRow
+  | (InFile & {
+      readonly type: "comment";
+      readonly comment: ReviewComment;
+      readonly original: string | undefined;
+    })
+  | (InFile & { readonly type: "form"; readonly place: CommentPlace; readonly original: string | undefined });
+
+export interface DangerRow extends InFile {
+  readonly type: "danger";
+  readonly danger: Danger;
+  /** How many of its kind there are in all of the work. */
+  readonly count: number;
+}
 
 export interface RowsQuery {
   readonly files: readonly Change[];
@@ -45,73 +59,117 @@ export interface RowsQuery {
   readonly isSplit: boolean;
   readonly folded: ReadonlySet<string>;
   readonly comments: readonly ReviewComment[];
-  readonly form?: { readonly path: string; readonly line?: number | undefined } | undefined;
+  readonly dangers: readonly Danger[];
+  readonly form?: CommentPlace | undefined;
 }
 
 /** A larger file is fetched only when the user asks for it. */
 const largeLines = 3_000;
 
-export function rowsOf({ files, patches, isSplit, folded, comments, form }: RowsQuery): Row[] {
-  const byPath = new Map<string, ReviewComment[]>();
-  for (const comment of comments) byPath.set(comment.path, [...(byPath.get(comment.path) ?? []), comment]);
+export function rowsOf({ files, patches, isSplit, folded, comments, dangers, form }: RowsQuery): Row[] {
+  const remarks = new Remarks(comments, dangers);
   const rows: Row[] = [];
   for (const change of files) {
     const { path } = change;
     rows.push({ type: "file", key: `${path}\0`, change });
     if (folded.has(path)) continue;
-    const isForm = form?.path === path;
-    if (isForm && form.line === undefined) rows.push({ type: "form", key: `${path}\0form`, change });
-    const patch = patches.get(path);
-    const remarks = byPath.get(path) ?? [];
-    const body = bodyOf(change, patch, isSplit);
-    if (remarks.length === 0 && !isForm) {
+    const body = bodyOf(change, patches.get(path), isSplit);
+    const own = remarks.of(change, body, form?.path === path ? form : undefined);
+    if (own.length === 0) {
       for (const row of body) rows.push(row);
       continue;
     }
-    withRemarks(rows, body, change, remarks, isForm ? form.line : undefined);
+    withRemarks(rows, body, own);
   }
   return rows;
+}
+
+/** Something that stands under a line of the diff, or under the head of its file. */
+interface Remark {
+  readonly line: number | undefined;
+  readonly row: Row;
+}
+
+/** The row of a danger, by which it is found again. */
+export const dangerKey = (danger: Danger, index: number): string => `${danger.path}\0danger ${index}`;
+
+class Remarks {
+  readonly #comments = new Map<string, ReviewComment[]>();
+  readonly #dangers = new Map<string, { danger: Danger; index: number }[]>();
+  readonly #counts = new Map<DangerKind, number>();
+
+  constructor(comments: readonly ReviewComment[], dangers: readonly Danger[]) {
+    for (const comment of comments) addTo(this.#comments, comment.path, comment);
+    for (const [index, danger] of dangers.entries()) {
+      addTo(this.#dangers, danger.path, { danger, index });
+      this.#counts.set(danger.kind, (this.#counts.get(danger.kind) ?? 0) + 1);
+    }
+  }
+
+  of(change: Change, body: readonly Row[], form: CommentPlace | undefined): Remark[] {
+    const { path } = change;
+    const remarks: Remark[] = (this.#dangers.get(path) ?? []).map(({ danger, index }) => {
+      const count = this.#counts.get(danger.kind) ?? 1;
+      return {
+        line: danger.line,
+        row: { type: "danger", key: dangerKey(danger, index), change, danger, count },
+      };
+    });
+    for (const comment of this.#comments.get(path) ?? []) {
+      const [key, original] = [`${path}\0comment ${comment.id}`, linesOf(body, comment)];
+      remarks.push({ line: lastOf(comment), row: { type: "comment", key, change, comment, original } });
+    }
+    if (form !== undefined) {
+      const [key, original] = [`${path}\0form ${form.line} ${form.endLine}`, linesOf(body, form)];
+      remarks.push({ line: lastOf(form), row: { type: "form", key, change, place: form, original } });
+    }
+    return remarks;
+  }
+}
+
+const lastOf = ({ line, endLine }: Pick<CommentPlace, "line" | "endLine">) => endLine ?? line;
+
+/** The text of these lines; undefined where the diff does not show all of them. */
+function linesOf(
+  body: readonly Row[],
+  { line, endLine = line }: Pick<CommentPlace, "line" | "endLine">,
+): string | undefined {
+  if (line === undefined || endLine === undefined) return undefined;
+  const texts: string[] = [];
+  for (const row of body) {
+    const shown = row.type === "line" ? row.line : row.type === "pair" ? row.right : undefined;
+    const at = shown?.newLine;
+    if (shown !== undefined && at !== undefined && at >= line && at <= endLine) texts.push(shown.text);
+  }
+  return texts.length === endLine - line + 1 ? texts.join("\n") : undefined;
+}
+
+function addTo<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 /** The line of the new content that a row shows. */
 export const newLineOf = (row: Row): number | undefined =>
   row.type === "line" ? row.line.newLine : row.type === "pair" ? row.right?.newLine : undefined;
 
-function withRemarks(
-  rows: Row[],
-  body: readonly Row[],
-  change: Change,
-  remarks: readonly ReviewComment[],
-  formLine: number | undefined,
-): void {
-  const toRow = (comment: ReviewComment): Row => ({
-    type: "comment",
-    key: `${change.path}\0comment ${comment.id}`,
-    change,
-    comment,
-  });
-  const shown = new Set<ReviewComment>();
-  const form: Row = { type: "form", key: `${change.path}\0form`, change, line: formLine };
-  let hasForm = formLine === undefined;
-  const tail: Row[] = [];
-  for (const row of body) {
-    tail.push(row);
-    const line = newLineOf(row);
-    if (line === undefined) continue;
-    for (const comment of remarks) {
-      if (comment.line !== line || shown.has(comment)) continue;
-      shown.add(comment);
-      tail.push(toRow(comment));
-    }
-    if (!hasForm && line === formLine) {
-      hasForm = true;
-      tail.push(form);
-    }
+function withRemarks(rows: Row[], body: readonly Row[], remarks: readonly Remark[]): void {
+  const shown = new Set(body.map(newLineOf));
+  const below = new Map<number, Row[]>();
+  for (const { line, row } of remarks) {
+    // About the file as a whole, or about a line that this diff does not show.
+    if (line === undefined || !shown.has(line)) rows.push(row);
+    else below.set(line, [...(below.get(line) ?? []), row]);
   }
-  // About the file as a whole, or about a line that this diff does not show.
-  for (const comment of remarks) if (!shown.has(comment)) rows.push(toRow(comment));
-  if (!hasForm) rows.push(form);
-  for (const row of tail) rows.push(row);
+  for (const row of body) {
+    rows.push(row);
+    const line = newLineOf(row);
+    const own = line === undefined ? undefined : below.get(line);
+    if (line === undefined || own === undefined) continue;
+    below.delete(line);
+    for (const remark of own) rows.push(remark);
+  }
 }
 
 function bodyOf(change: Change, patch: PatchState | undefined, isSplit: boolean): readonly Row[] {
@@ -167,7 +225,7 @@ export function notesOf({ kind, oldMode, newMode, oldPath, newId, isBinary, byte
     notes.push("A symbolic link: the line below is where it leads, not what it holds.");
   if (newMode === "160000" || oldMode === "160000")
     notes.push(
-      `A submodule: another repository, at commit ${newId.slice(0, 12)}. Nobody sees its files here.`,
+      `A submodule: another repository, at commit ${newId.slice(0, 12)}. Its files are not shown here.`,
     );
   if (newMode === "100755" && oldMode !== "100755") notes.push("Can be executed now.");
   if (oldMode === "100755" && newMode === "100644") notes.push("Can be executed no longer.");

@@ -1,14 +1,10 @@
 /** Where a person is in a diff: the file, the line, what is folded, and what they are writing. */
 import { useCallback, useState } from "react";
+import type { CommentPlace } from "../comments/comments.tsx";
 import { omitUndefined } from "../../../../src/base/omit-undefined.ts";
 import type { Change } from "../../../../src/contract/review/change.ts";
 import type { Target } from "./diff-view.tsx";
 import { type Row, newLineOf } from "./rows.ts";
-
-export interface Place {
-  readonly path: string;
-  readonly line?: number;
-}
 
 const isLine = (row: Row) => row.type === "line" || row.type === "pair";
 
@@ -16,7 +12,13 @@ export function useReading(folds: () => Iterable<string>) {
   const [current, setCurrent] = useState<string>();
   const [target, setTarget] = useState<Target>();
   const [cursor, setCursor] = useState<string>();
-  const [form, setForm] = useState<Place>();
+  const [form, setForm] = useState<CommentPlace>();
+  /** Lines that were chosen with Shift and the arrow keys, from the first one on. */
+  const [chosen, setChosen] = useState<{
+    readonly path: string;
+    readonly from: number;
+    readonly to: number;
+  }>();
   const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set(folds()));
 
   const fold = useCallback(({ path }: Change, isFolded: boolean) => {
@@ -27,12 +29,12 @@ export function useReading(folds: () => Iterable<string>) {
       return next;
     });
   }, []);
-  const go = useCallback((path: string, line?: number) => {
+  const go = useCallback((path: string, row?: Pick<Target, "line" | "key">) => {
     setCurrent(path);
-    setCursor(undefined);
-    if (line !== undefined)
+    setCursor(row?.key);
+    if (row !== undefined)
       setFolded((now) => (now.has(path) ? new Set([...now].filter((one) => one !== path)) : now));
-    setTarget({ path, line });
+    setTarget({ path, ...row });
   }, []);
   const arrive = useCallback(() => setTarget(undefined), []);
 
@@ -53,24 +55,36 @@ export function useReading(folds: () => Iterable<string>) {
       const next = files[at === -1 ? 0 : Math.min(Math.max(at + by, 0), files.length - 1)];
       if (next !== undefined) go(next.path);
     },
-    stepLine(rows: readonly Row[], by: 1 | -1) {
+    chosen: chosen === undefined ? undefined : placeBetween(chosen),
+    stepLine(rows: readonly Row[], by: 1 | -1, isExtending = false) {
       const from = rows.findIndex((row) =>
         cursor === undefined ? row.change.path === current || current === undefined : row.key === cursor,
       );
       for (let at = from + by; at >= 0 && at < rows.length; at += by) {
         const row = rows[at]!;
         if (!isLine(row)) continue;
+        const [here, line] = [rows[from], newLineOf(row)];
+        const start = here === undefined ? undefined : newLineOf(here);
+        if (!isExtending) setChosen(undefined);
+        else if (line !== undefined && row.change.path === (chosen?.path ?? here?.change.path))
+          setChosen({ path: row.change.path, from: chosen?.from ?? start ?? line, to: line });
         setCursor(row.key);
         setCurrent(row.change.path);
         return;
       }
     },
-    /** The line that the key "c" comments on. */
-    placeOf(rows: readonly Row[]): Place | undefined {
+    /** The lines that the key "c" comments on. */
+    placeOf(rows: readonly Row[]): CommentPlace | undefined {
+      if (chosen !== undefined) return placeBetween(chosen);
       const row = rows.find(({ key }) => key === cursor);
       const path = row?.change.path ?? current ?? rows[0]?.change.path;
       const line = row === undefined ? undefined : newLineOf(row);
       return path === undefined ? undefined : { path, ...omitUndefined({ line }) };
     },
   };
+}
+
+export function placeBetween(lines: { path: string; from: number; to: number }): CommentPlace {
+  const [line, endLine] = [Math.min(lines.from, lines.to), Math.max(lines.from, lines.to)];
+  return { path: lines.path, line, ...(endLine === line ? {} : { endLine }) };
 }

@@ -67,7 +67,7 @@ export function LandingBar(props: LandingBarProps) {
   if (!hasScope || !isOwn) return null;
   const hasWork = review.changes.length > 0;
   return (
-    <div className="parts-actions" role="group" aria-label="Landing">
+    <div className="review-actions" role="group" aria-label="Landing">
       {blocked === undefined || !hasWork ? null : (
         <span className="small quiet" role="status">
           {blocked}

@@ -88,7 +88,7 @@ export function QueuePage() {
       {current === undefined ? null : (
         <div className="review-queue">
           <div className="parts-stack review-queue-side">
-            <ol className="review-queue-list" aria-label="To review">
+            <ol className="review-queue-list review-queue-list-boxes" aria-label="To review">
               {queue.map(({ box, review }) => (
                 <li key={box.name}>
                   <button
