@@ -1,4 +1,6 @@
 /** A review with an agent behind it: its turns, its answers to comments, what it spent, and races between several. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import type { Checkpoint } from "../../src/contract/review/checkpoint.ts";
@@ -6,6 +8,7 @@ import type { ReviewComment } from "../../src/contract/review/comment.ts";
 import type { Review } from "../../src/contract/review/review.ts";
 import { modelHost } from "../../src/contract/model/api.ts";
 import { boxOf, onAgents, questionsSince, watch } from "../support/agents.ts";
+import { runProgram } from "../support/program.ts";
 import { codeOf, reviewOf } from "../support/review.ts";
 
 onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
@@ -90,6 +93,97 @@ onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
     const none = await say("--send");
     expect({ code: none.code, said: codeOf(none) }).toEqual({ code: 125, said: "review.nothing" });
     expect((await boxOf(daemon, "commented")).run).toMatchObject({ turns: 2 });
+  });
+
+  it("sends ranges and suggestions, and what was edited or deleted as it is at last", async () => {
+    const { daemon, model } = ground;
+    await note("drafted");
+    const say = (...args: string[]) => daemon.cli(["comment", "drafted", ...args]);
+    expect((await say("src/a.js:2-4", "shorter", "--suggest", "two to four")).code).toBe(0);
+    expect((await say("src/a.js:6", "never mind")).code).toBe(0);
+    expect((await say("src/a.js:5", "--suggest", "FIVE")).code).toBe(0);
+    expect((await say("--edit", "1", "much", "shorter")).code).toBe(0);
+    expect((await say("--delete", "2")).stdout).toContain("deleted #2");
+    const listed = await say("--list");
+    expect(listed.stdout).toContain("src/a.js:2-4");
+    expect(listed.stdout).not.toContain("never mind");
+    // Edited without a suggestion, it has none any more.
+    expect(await comments("drafted")).toMatchObject([
+      { id: 1, line: 2, endLine: 4, text: "much shorter", quoted: "one\ntwo\nthree\nfour" },
+      { id: 3, line: 5, text: "", suggestion: "FIVE" },
+    ]);
+    expect((await comments("drafted"))[0]).not.toHaveProperty("suggestion");
+    const refused: Record<string, string | undefined> = {};
+    for (const args of [
+      ["src/a.js:4-2", "backwards"],
+      ["src/a.js:5-99", "too far"],
+      ["src/a.js", "--suggest", "without a line"],
+      ["--edit", "2", "gone"],
+      ["--edit", "1"],
+      ["--delete", "9"],
+    ])
+      refused[args.join(" ")] = codeOf(await say(...args));
+    expect(Object.values(refused)).toEqual([
+      "input.invalid",
+      "input.invalid",
+      "input.invalid",
+      "comment.not_found",
+      "input.invalid",
+      "comment.not_found",
+    ]);
+    const sent = model.requests.length;
+    ground.play([{ text: "done" }]);
+    expect((await watch(daemon, ["comment", "drafted", "--send"])).code).toBe(0);
+    const asked = JSON.stringify(questionsSince(model, sent)[0]?.body);
+    for (const text of [
+      "src/a.js:2-4",
+      "much shorter",
+      "Suggested change: replace line 5 with",
+      "suggestion",
+      "FIVE",
+    ])
+      expect(asked).toContain(text);
+    expect(asked).not.toContain("never mind");
+    // What was sent stays as it was sent.
+    expect(codeOf(await say("--edit", "1", "other words"))).toBe("input.invalid");
+    expect(codeOf(await say("--delete", "1"))).toBe("input.invalid");
+  });
+
+  it("lets the agent rebase onto the person's branch, with the commits in its box and in its message", async () => {
+    const { daemon, model } = ground;
+    const dir = await note("rebased", "agent's line");
+    const git = (...args: string[]) =>
+      runProgram([
+        "git",
+        "-c",
+        "safe.directory=*",
+        "-c",
+        "user.name=P",
+        "-c",
+        "user.email=p@x.y",
+        "-C",
+        dir,
+        ...args,
+      ]);
+    writeFileSync(join(dir, "note.txt"), "person's line\n");
+    expect((await git("add", "-A")).code).toBe(0);
+    expect((await git("commit", "-qm", "Write a note of my own")).code).toBe(0);
+    const head = (await git("rev-parse", "HEAD")).stdout.trim();
+    const conflict = await daemon.cli(["merge", "rebased", "--unseen"]);
+    expect(codeOf(conflict)).toBe("merge.conflict");
+    expect(conflict.stderr).toContain("agentbox rebase rebased");
+    const sent = model.requests.length;
+    ground.play([{ text: "rebased as you said" }]);
+    const rebased = await watch(daemon, ["rebase", "rebased"]);
+    expect(rebased.code, rebased.stderr).toBe(0);
+    expect(rebased.stderr).toContain(`Brought 1 commit of main (${head.slice(0, 12)})`);
+    const asked = JSON.stringify(questionsSince(model, sent)[0]?.body);
+    for (const text of ["refs/agentbox/upstream", "Write a note of my own", "- note.txt"])
+      expect(asked).toContain(text);
+    const { events } = await daemon.client.listEvents({ box: "rebased", type: "review.upstream", limit: 5 });
+    expect(events.map(({ data }) => data)).toEqual([{ commit: head, branch: "main" }]);
+    // Not on top of it yet: the work is compared with what the box began with, and the second try has nothing new to say.
+    expect((await reviewOf(daemon, "rebased")).changes.map(({ path }) => path)).toEqual(["note.txt"]);
   });
 
   it("refuses comments on what is not there", async () => {

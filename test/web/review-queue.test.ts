@@ -42,7 +42,7 @@ describeUnless(noBrowser)("reviewing what agents have made", () => {
       await page.getByRole("note").filter({ hasText: "shorter, please" }).waitFor();
       await button(page, "Comment").first().click();
       await page.getByRole("textbox", { name: "Comment on the file" }).fill("and in English");
-      await button(page, "Keep comment").click();
+      await button(page, "Add comment").click();
       const sent = model.requests.length;
       ground.play([{ text: "done as you said" }]);
       await button(page, "Send 2 comments").click();

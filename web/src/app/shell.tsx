@@ -1,5 +1,6 @@
 /** The frame of every page: navigation, what waits for the person, and whether what is shown is true. */
-import { Link } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useState, useEffect } from "react";
 import type { Scope } from "../../../src/contract/access/scope-names.ts";
 import { useConnection } from "../api/live.ts";
@@ -12,7 +13,7 @@ import { Kbd } from "../parts/note.tsx";
 import { Palette } from "./palette.tsx";
 import { type NavigationItem, navigation } from "./navigation.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
-import { queries } from "../api/queries.ts";
+import { boxesQuery, queries } from "../api/queries.ts";
 
 const lookEveryMs = 30;
 const mostMs = 2_500;
@@ -98,10 +99,24 @@ function ConnectionNote() {
   );
 }
 
+/** A guest was given one box: its page is their first one, and a list with a single entry says nothing. */
+function useGuestLanding(): void {
+  const me = useMe();
+  const isGuest = me?.kind === "guest";
+  const { data: boxes } = useQuery({ ...boxesQuery, enabled: isGuest });
+  const isAtStart = useRouterState({ select: ({ location }) => location.pathname === "/" });
+  const navigate = useNavigate();
+  const name = isGuest && boxes?.length === 1 ? boxes[0]?.name : undefined;
+  useEffect(() => {
+    if (name !== undefined && isAtStart) void navigate({ to: "/box/$name", params: { name }, replace: true });
+  }, [name, isAtStart, navigate]);
+}
+
 export function Shell({ children }: { children: ReactNode }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   const isArrived = useArrival();
+  useGuestLanding();
   const theme = useTheme();
   const me = useMe();
   const next = theme === "dark" ? "light" : "dark";

@@ -31,7 +31,7 @@ export function ErrorNote({ error }: { error: unknown }) {
   );
 }
 
-export function Note({ tone, children }: { tone?: "warn" | "bad"; children: ReactNode }) {
+export function Note({ tone, children }: { tone?: "good" | "warn" | "bad"; children: ReactNode }) {
   return <div className={`parts-note ${tone ? `parts-note-${tone}` : ""}`}>{children}</div>;
 }
 

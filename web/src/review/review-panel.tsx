@@ -1,5 +1,6 @@
 /** Everything a person needs to judge one box's work, and the actions on it. */
 import { useState } from "react";
+import type { CheckResult } from "../../../src/contract/review/check.ts";
 import type { Review } from "../../../src/contract/review/review.ts";
 import { client } from "../api/client.ts";
 import { useMay, useMayOn } from "../api/me.ts";
@@ -9,7 +10,9 @@ import { useAction } from "../parts/use-action.ts";
 import { Checks } from "./landing/checks.tsx";
 import { DiffPane } from "./diff/diff-pane.tsx";
 import { LandingBar } from "./landing/landing-bar.tsx";
+import { MergedNote } from "./landing/merged-note.tsx";
 import { RangePicker } from "./range-picker.tsx";
+import { TaskNote } from "./task-note.tsx";
 import { SessionFacts } from "./session-summary.tsx";
 import { type Look, useLook } from "./use-look.ts";
 import type { PatchRange } from "./diff/use-patches.ts";
@@ -76,13 +79,9 @@ function Looked({
   const { box } = review;
   const hasScope = useMay("review");
   const mayWork = useMayOn(box, "work");
-  const checks = useAction(() => client.runChecks(box), {
-    onDone: (results) =>
-      look.update((now) => ({
-        ...now,
-        checks: results.filter(({ tree }) => tree === now.checkpoint?.tree),
-      })),
-  });
+  const onChecked = (results: readonly CheckResult[]) =>
+    look.update((now) => ({ ...now, checks: results.filter(({ tree }) => tree === now.checkpoint?.tree) }));
+  const checks = useAction(() => client.runChecks(box), { onDone: onChecked });
   return (
     <>
       <DiffPane
@@ -96,6 +95,8 @@ function Looked({
             {...state}
             review={review}
             onOutdated={look.setOutdated}
+            onChecked={onChecked}
+            isQueue={onMerged !== undefined}
             onMerged={() => {
               look.again();
               onMerged?.();
@@ -105,6 +106,8 @@ function Looked({
           />
         )}
       >
+        <MergedNote box={box} onUndone={look.again} />
+        <TaskNote box={box} />
         <SessionFacts review={review} />
         <Checks
           review={review}

@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { client } from "../../api/client.ts";
@@ -5,37 +6,24 @@ import { useMay, useMayOn } from "../../api/me.ts";
 import { ConfirmButton } from "../../parts/dialog.tsx";
 import { useToast } from "../../parts/toast.tsx";
 import { useAction } from "../../parts/use-action.ts";
-import { MergeDialog, type LandingProps } from "./merge-dialog.tsx";
+import type { LandingProps } from "./landing-parts.tsx";
+import { MergeDialog } from "./merge-dialog.tsx";
 import { PushDialog } from "./push-dialog.tsx";
-import { useQuery } from "@tanstack/react-query";
 
-/** The latest merge of a box that has not been taken back, as the log tells it. */
-const useLastMerge = (box: string): number | undefined =>
-  useQuery({
-    queryKey: ["review", box, "merge"],
-    queryFn: async () => {
-      const newest = { limit: 100, order: "newest" } as const;
-      const [merged, undone] = await Promise.all([
-        client.listEvents({ box, type: "work.merged", ...newest }),
-        client.listEvents({ type: "work.undone", ...newest }),
-      ]);
-      const back = new Set(undone.events.map(({ data }) => data["merge"]));
-      const last = merged.events.find(({ data }) => !back.has(data["merge"]));
-      return typeof last?.data["merge"] === "number" ? last.data["merge"] : null;
-    },
-  }).data ?? undefined;
-
-interface LandingBarProps extends Pick<LandingProps, "review" | "accepted" | "onOutdated"> {
+interface LandingBarProps
+  extends Pick<LandingProps, "review" | "accepted" | "drafts" | "sendDrafts" | "onOutdated" | "onChecked"> {
   /** Why the work cannot land as it is; undefined when it can. */
   blocked: string | undefined;
   isMergeOpen: boolean;
   setMergeOpen: (isOpen: boolean) => void;
   onMerged: () => void;
   onUndone: () => void;
+  /** Another box comes up after a merge, so that the page cannot offer to undo it. */
+  isQueue: boolean;
   onDiscarded: () => void;
 }
 
-/** Merge, pull request, discard, and undo: how work leaves its box, or does not. */
+/** Merge, pull request and discard: how work leaves its box, or does not. */
 export function LandingBar(props: LandingBarProps) {
   const {
     review,
@@ -43,19 +31,23 @@ export function LandingBar(props: LandingBarProps) {
     blocked,
     isMergeOpen,
     setMergeOpen,
+    drafts,
+    sendDrafts,
     onOutdated,
+    onChecked,
     onMerged,
     onUndone,
     onDiscarded,
+    isQueue,
   } = props;
   const { box } = review;
   const toast = useToast();
   const [isPushOpen, setPushOpen] = useState(false);
   const hasScope = useMay("review");
   const isOwn = useMayOn(box, "own");
-  const lastMerge = useLastMerge(box);
+  const queries = useQueryClient();
   const undo = useAction(() => client.undoMerge({ box }), {
-    done: ({ id }) => `Took back merge ${id}.`,
+    done: ({ id }) => `Merge ${id} undone.`,
     invalidates: [["review", box], ["boxes"]],
     onDone: onUndone,
   });
@@ -83,11 +75,6 @@ export function LandingBar(props: LandingBarProps) {
           </Button>
         </>
       ) : null}
-      {lastMerge === undefined ? null : (
-        <Button isBusy={undo.isBusy} onClick={() => undo.run()}>
-          Undo merge
-        </Button>
-      )}
       <ConfirmButton
         kind="danger"
         isBusy={discard.isBusy}
@@ -102,16 +89,20 @@ export function LandingBar(props: LandingBarProps) {
         <MergeDialog
           review={review}
           accepted={accepted}
-          isOpen
+          drafts={drafts}
+          sendDrafts={sendDrafts}
           onClose={() => setMergeOpen(false)}
           onOutdated={onOutdated}
+          onChecked={onChecked}
           onMerged={({ files, branch, mode }) => {
             setMergeOpen(false);
+            void queries.invalidateQueries({ queryKey: ["review", box] });
             const where = mode === "patch" ? "your files" : (branch ?? "HEAD").replace(/^refs\/heads\//, "");
-            toast(`Merged ${files} ${files === 1 ? "file" : "files"} of ${box} into ${where}.`, "good", {
-              label: "Undo",
-              run: () => undo.run(),
-            });
+            if (isQueue)
+              toast(`Merged ${files} ${files === 1 ? "file" : "files"} of ${box} into ${where}.`, "good", {
+                label: "Undo",
+                run: () => undo.run(),
+              });
             onMerged();
           }}
         />
@@ -120,9 +111,11 @@ export function LandingBar(props: LandingBarProps) {
         <PushDialog
           review={review}
           accepted={accepted}
-          isOpen
+          drafts={drafts}
+          sendDrafts={sendDrafts}
           onClose={() => setPushOpen(false)}
           onOutdated={onOutdated}
+          onChecked={onChecked}
         />
       ) : null}
     </div>
