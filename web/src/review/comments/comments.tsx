@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { omitUndefined } from "../../../../src/base/omit-undefined.ts";
 import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
 import { Ago } from "../../parts/amount.tsx";
 import { Badge } from "../../parts/badge.tsx";
@@ -139,7 +140,7 @@ export function CommentNote({
       <CommentForm
         place={comment}
         original={original ?? suggestion}
-        first={{ text, ...(suggestion === undefined ? {} : { suggestion }) }}
+        first={{ text, ...omitUndefined({ suggestion }) }}
         save="Save comment"
         onSave={(next) => {
           actions.edit(comment, next);
