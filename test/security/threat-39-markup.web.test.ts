@@ -4,10 +4,12 @@
  */
 import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ConversationPart } from "../../src/contract/conversation.ts";
 import { type TestBrowser, launchBrowser, noBrowser, settled, signedInPage } from "../support/browser.ts";
 import type { TestDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { makeProject, worked } from "../support/review.ts";
+import { talkedBox } from "../support/conversations.ts";
 import { describeUnless } from "../support/skipping.ts";
 import { addresses, doneBox, startWebGround } from "../support/web-ground.ts";
 
@@ -79,10 +81,21 @@ const judge = (page: Page) =>
     };
   }, marker);
 
+/** Every text that an agent can say, with its markup as Markdown as well. */
+const saidInEveryWay = (text: string, index: number): readonly ConversationPart[] => [
+  { kind: "message", role: "agent", text: `${text}\n\n# ${text}\n- ${text}\n[${text}](javascript:planted)` },
+  { kind: "thinking", text },
+  { kind: "tool_called", id: `${index}`, tool: text, summary: text, input: text, diff: `+${text}` },
+  { kind: "tool_answered", id: `${index}`, isError: false, summary: text },
+  { kind: "file_changed", path: text, change: "created" },
+  { kind: "error", message: text, isFatal: false },
+];
+
 describeUnless(noBrowser)("threat 39: markup from boxes, repositories and agents", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
   const realBox = "shop-markup";
+  const talkBox = "talk-markup";
   beforeAll(async () => {
     [daemon, browser] = await Promise.all([startWebGround(), launchBrowser()]);
     const project = await makeProject(daemon);
@@ -93,6 +106,7 @@ describeUnless(noBrowser)("threat 39: markup from boxes, repositories and agents
       mkdir -p '.github/workflows' && printf 'name: ${corpus[2]!.replaceAll('"', "")}\\n' > .github/workflows/x.yml
       printf '%s\\n' '${corpus[3]!.replaceAll("'", "")}'`;
     await worked(daemon, project, realBox, script);
+    await talkedBox(daemon, talkBox, corpus.flatMap(saidInEveryWay));
   });
   afterAll(() => endAll(daemon, browser));
 
@@ -139,6 +153,16 @@ describeUnless(noBrowser)("threat 39: markup from boxes, repositories and agents
     // It was really there: a page that shows nothing would pass, too.
     expect(planted()).toBeGreaterThan(200);
     expect(shown).toEqual(expect.arrayContaining(["/", `/box/${doneBox}/review`]));
+  });
+
+  it("a conversation of markup is shown as text, also unfolded", async () => {
+    await using view = await signedInPage(browser, daemon, { path: `/box/${talkBox}` });
+    const { page } = view;
+    const talk = page.getByRole("region", { name: `Conversation of ${talkBox}` });
+    await talk.getByRole("listitem").first().waitFor();
+    for (const line of await talk.getByRole("button", { expanded: false }).all()) await line.click();
+    await talk.getByRole("region", { name: "Output" }).first().waitFor();
+    expect(await judge(page)).toEqual({ elements: 0, ran: 0, addresses: [], isShown: true });
   });
 
   it("a real box with markup in file names, contents, its branch and its output is shown as text", async () => {

@@ -36,8 +36,16 @@ export const addresses: readonly string[] = [
   "/cost",
   "/vault",
   "/settings",
-  ...["", "/terminal", "/timeline", "/network", "/files", "/services", "/resources", "/settings"].map(
-    (tab) => `/box/${liveBox}${tab}`,
-  ),
+  ...[
+    "",
+    "/overview",
+    "/terminal",
+    "/timeline",
+    "/network",
+    "/files",
+    "/services",
+    "/resources",
+    "/settings",
+  ].map((tab) => `/box/${liveBox}${tab}`),
   `/box/${doneBox}/review`,
 ];

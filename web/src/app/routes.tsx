@@ -50,6 +50,28 @@ const box = createRoute({
 const tab = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => box, path, component });
 
+const conversation = createRoute({
+  getParentRoute: () => box,
+  path: "/",
+  component: lazyRouteComponent(() => import("../conversation/page.tsx"), "BoxPage"),
+  validateSearch(search: Record<string, unknown>): { turn?: number } {
+    const turn = Number(search["turn"]);
+    return Number.isSafeInteger(turn) && turn > 0 ? { turn } : {};
+  },
+});
+
+const review = createRoute({
+  getParentRoute: () => box,
+  path: "/review",
+  component: lazyRouteComponent(() => import("../review/page.tsx"), "ReviewPage"),
+  /** Which checkpoints are compared, as the conversation links to what one turn has changed. */
+  validateSearch(search: Record<string, unknown>): { from?: string; to?: string } {
+    const number = (value: unknown) => (/^\d{1,6}$/.test(String(value)) ? String(value) : undefined);
+    const [from, to] = [number(search["from"]), number(search["to"])];
+    return { ...(from ? { from } : {}), ...(to ? { to } : {}) };
+  },
+});
+
 const files = createRoute({
   getParentRoute: () => box,
   path: "/files",
@@ -107,9 +129,10 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import("../sign-in/page.tsx"), "CallbackPage"),
   ),
   box.addChildren([
+    conversation,
     tab(
-      "/",
-      lazyRouteComponent(() => import("../box/page.tsx"), "BoxPage"),
+      "/overview",
+      lazyRouteComponent(() => import("../box/page.tsx"), "OverviewPage"),
     ),
     tab(
       "/terminal",
@@ -132,10 +155,7 @@ const tree = root.addChildren([
       "/resources",
       lazyRouteComponent(() => import("../box/resources.tsx"), "ResourcesPage"),
     ),
-    tab(
-      "/review",
-      lazyRouteComponent(() => import("../review/page.tsx"), "ReviewPage"),
-    ),
+    review,
     tab(
       "/settings",
       lazyRouteComponent(() => import("../box/settings.tsx"), "BoxSettingsPage"),

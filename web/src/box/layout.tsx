@@ -12,7 +12,8 @@ import { tierText } from "./spec-facts.ts";
 import { stateFacts, useBox, useBoxName, useSummary } from "./use-box.ts";
 
 const tabs = [
-  ["/box/$name", "Overview"],
+  ["/box/$name", "Conversation"],
+  ["/box/$name/overview", "Overview"],
   ["/box/$name/terminal", "Terminal"],
   ["/box/$name/timeline", "Timeline"],
   ["/box/$name/network", "Network"],
@@ -22,6 +23,9 @@ const tabs = [
   ["/box/$name/review", "Review"],
   ["/box/$name/settings", "Settings"],
 ] as const;
+
+/** A box that runs commands has no conversation; its overview is its first page. */
+const commandTabs = [["/box/$name", "Overview"], ...tabs.slice(2)] as const;
 
 export function BoxLayout() {
   const name = useBoxName();
@@ -44,7 +48,7 @@ export function BoxLayout() {
         <div className="box-facts">{data ? <HeadFacts box={data.box} /> : <Skeleton height={24} />}</div>
       </PageHeader>
       <nav className="parts-tabs" aria-label={`Pages of ${name}`}>
-        {tabs.map(([to, label]) => (
+        {(data?.box.run === undefined && data !== undefined ? commandTabs : tabs).map(([to, label]) => (
           <Link
             key={to}
             to={to}

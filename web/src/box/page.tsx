@@ -10,38 +10,14 @@ import { AgentPanel } from "./agent-panel.tsx";
 import { BudgetPanel } from "./budget-panel.tsx";
 import { EventRow } from "./event-row.tsx";
 import { rowsOf } from "./event-words.ts";
+import { NeedsYou } from "./needs-you.tsx";
 import { Panel } from "./panel.tsx";
 import { useBox, useBoxName, useSummary } from "./use-box.ts";
 import { useBoxEvents } from "./use-box-events.ts";
-import { approvalsQuery } from "../api/queries.ts";
-import { NeedLink, useNeeds } from "../inbox/needs.tsx";
-import { Question } from "../inbox/question.tsx";
-import { useReading } from "../inbox/reading.ts";
-
-/** Shown only when the box needs a person. Failures and budgets are met on this page itself, so they have no link. */
-function NeedsYou({ box: { name } }: { box: Box }) {
-  const questions = (useQuery(approvalsQuery).data ?? []).filter(({ box }) => box === name);
-  const states = useNeeds().needs.filter(({ box, kind }) => box.name === name && kind !== "question");
-  const isRead = useReading(questions);
-  if (questions.length === 0 && states.length === 0) return null;
-  return (
-    <Panel title="Needs you" className="box-needs">
-      {states.map((need) => (
-        <p key={need.kind} className="parts-row">
-          <strong>{need.sentence}</strong>
-          {need.kind === "failed" || need.kind === "budget" ? null : <NeedLink need={need} />}
-        </p>
-      ))}
-      {questions.map((approval) => (
-        <Question key={approval.id} approval={approval} isRead={isRead} />
-      ))}
-    </Panel>
-  );
-}
 
 const lastRows = 12;
 
-export function BoxPage() {
+export function OverviewPage() {
   const name = useBoxName();
   const { data, error } = useBox(name);
   if (error && !data) return <ErrorNote error={error} />;

@@ -21,9 +21,9 @@ export function useNeeds(): { readonly needs: readonly BoxNeed[]; readonly isPen
 const buttons = {
   question: { action: "Decide", to: "/inbox", tone: "warn", word: "asks" },
   answer: { action: "Answer", to: "/box/$name/terminal", tone: "warn", word: "asks" },
-  budget: { action: "Raise the budget", to: "/box/$name", tone: "warn", word: "budget" },
+  budget: { action: "Raise the budget", to: "/box/$name/overview", tone: "warn", word: "budget" },
   stuck: { action: "Look", to: "/box/$name/terminal", tone: "bad", word: "trouble" },
-  failed: { action: "Find out why", to: "/box/$name", tone: "bad", word: "trouble" },
+  failed: { action: "Find out why", to: "/box/$name/overview", tone: "bad", word: "trouble" },
   review: { action: "Review", to: "/box/$name/review", tone: "good", word: "done" },
 } as const satisfies Record<NeedKind, object>;
 

@@ -19,6 +19,8 @@ import type { PatchRange } from "./diff/use-patches.ts";
 
 export interface ReviewPanelProps {
   box: string;
+  /** The states to begin with. */
+  range?: PatchRange | undefined;
   /** Another box it is compared with. */
   against?: string | undefined;
   onMerged?: (() => void) | undefined;
@@ -29,7 +31,7 @@ export interface ReviewPanelProps {
 
 export function ReviewPanel(props: ReviewPanelProps) {
   const { box, against } = props;
-  const [chosen, setRange] = useState<PatchRange>({});
+  const [chosen, setRange] = useState<PatchRange>(props.range ?? {});
   const range = against === undefined ? chosen : { against };
   const look = useLook(box, range);
   const { review, error } = look;
