@@ -132,6 +132,48 @@ const cases = (ground: Ground): void => {
     expect(await land("disguised")).toBe("merge.danger");
     expect(await land("disguised", await kindsOf("disguised"))).toBe("landed");
   });
+
+  it("what runs at a build, is moved into force, or is no longer checked lands only after a look", async () => {
+    const { daemon } = ground;
+    const locked = (left: object) => JSON.stringify({ packages: { "node_modules/left": left } });
+    const left = { version: "1.0.0", resolved: "https://packages.test/left/-/left-1.0.0.tgz" };
+    const project = await makeProject(daemon, {
+      "package-lock.json": locked({ ...left, integrity: "sha512-first" }),
+      "test/fixtures/bad/package.json": '{"scripts":{"postinstall":"id"}}',
+      "src/page.css": "p { color: red }\n",
+      "src/shop.py": "x = 1\n",
+      ".gitattributes": "*.key filter=vault\n",
+      "keys/.gitkeep": "",
+    });
+    await working(
+      daemon,
+      project,
+      "later",
+      [
+        `echo '${locked(left)}' > package-lock.json`,
+        "git mv test/fixtures/bad/package.json package.json",
+        `echo '@plugin "./evil.js";' >> src/page.css`,
+        "mkdir -p json docs; echo 'x = 2' > json/__init__.py",
+        "echo '*.key -filter' > keys/.gitattributes",
+        "printf '<\\0s\\0v\\0g\\0>\\0' > docs/x.svg",
+        "printf 'x,=cmd|/c!A0\\n' > docs/prices.csv",
+      ].join("\n"),
+    );
+    const { dangers } = await reviewOf(daemon, "later");
+    const expected: readonly [DangerKind, string][] = [
+      ["lockfile_source", "package-lock.json"],
+      ["unfamiliar", "package.json"],
+      ["code_directive", "src/page.css"],
+      ["unfamiliar", "json/__init__.py"],
+      ["git_settings", "keys/.gitattributes"],
+      ["hidden_text", "docs/x.svg"],
+      ["code_directive", "docs/prices.csv"],
+    ];
+    for (const [kind, path] of expected)
+      expect(dangers.map((one) => [one.kind, one.path])).toContainEqual([kind, path]);
+    expect(await land("later")).toBe("merge.danger");
+    expect(await land("later", await kindsOf("later"))).toBe("landed");
+  });
 };
 
 onOneDaemon("dangerous names", cases);

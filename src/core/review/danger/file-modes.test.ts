@@ -17,10 +17,10 @@ describe("dangers by mode", () => {
   it("scripts and programs without the bit", async () => {
     expect(await kinds({ path: "bin/x", text: "#!/bin/sh\n" })).toEqual(["executable"]);
     expect(await kinds({ path: "docs/x.md", text: "#!/bin/sh\n" })).toEqual([]);
-    expect(await kinds({ path: "data/x.csv", text: "\u007fELF\u0002", isBinary: true })).toEqual([
+    expect(await kinds({ path: "data/x.mo", text: "\u007fELF\u0002", isBinary: true })).toEqual([
       "executable",
     ]);
-    expect(await kinds({ path: "data/x.csv", text: "MZ\u0090\0", isBinary: true })).toEqual(["executable"]);
+    expect(await kinds({ path: "data/x.mo", text: "MZ\u0090\0", isBinary: true })).toEqual(["executable"]);
     expect(await kinds({ path: "data/x", text: "MZ is how it begins" })).toEqual([]);
     const magic = (...bytes: number[]) => new TextDecoder().decode(new Uint8Array(bytes));
     for (const text of [
@@ -28,8 +28,8 @@ describe("dangers by mode", () => {
       magic(0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1, 0),
       magic(0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0x34),
     ])
-      expect(await kinds({ path: "data/x.csv", text, isBinary: true })).toEqual(["executable"]);
-    expect(await kinds({ path: "data/x.csv", old: "a", text: "\u007fELF\u0002", isBinary: true })).toEqual([
+      expect(await kinds({ path: "data/x.mo", text, isBinary: true })).toEqual(["executable"]);
+    expect(await kinds({ path: "data/x.mo", old: "a", text: "\u007fELF\u0002", isBinary: true })).toEqual([
       "executable",
     ]);
     expect(await kinds({ path: "src/bin/x.js", old: "#!/bin/a\n", text: "#!/bin/a\nb\n" })).toEqual([

@@ -143,6 +143,8 @@ function previous(rule: ContentRule, change: Change, old: string | undefined): s
   return rule.isByName || isOtherKind(change) ? undefined : old;
 }
 
+const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf("/") + 1);
+
 /** The rules that look into files. */
 class Contents {
   readonly #input: DangerInput;
@@ -185,10 +187,14 @@ class Contents {
   #byName(change: Change, old: string | undefined, text: string): Danger[] {
     const { path, oldPath } = change;
     const before = (applies: (path: string) => boolean) => (applies(oldPath ?? path) ? old : undefined);
+    // Attributes and submodules are of the directory that the file lies in.
+    const isElsewhere = oldPath !== undefined && directoryOf(oldPath) !== directoryOf(path);
     return [
       ...(hasScripts(path) ? packageScripts(path, before(hasScripts), text) : []),
       ...(namesSources(path) ? lockfileSources(path, before(namesSources), text) : []),
-      ...(hasGitSettings(path) ? gitSettings(path, before(hasGitSettings), text) : []),
+      ...(hasGitSettings(path)
+        ? gitSettings(path, isElsewhere ? undefined : before(hasGitSettings), text)
+        : []),
     ];
   }
 

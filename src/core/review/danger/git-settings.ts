@@ -24,12 +24,22 @@ const attributes: readonly LineRule[] = [
     why: () => "It changes how Git shows such files: a driver runs, or the diff no longer shows them.",
   },
   {
+    // A later or a deeper line takes away what keeps files encrypted, large ones apart, or merges honest.
     kind: "git_settings",
-    pattern:
-      /\s(binary|-text|working-tree-encoding=\S+|linguist-generated\S*|linguist-vendored\S*|export-(?:ignore|subst))(?:\s|$)/,
-    why: (value) => `With ${quoted(value)} such files are hidden in a diff or differ from what was reviewed.`,
+    pattern: /\s([-!](?:filter|merge|text|diff)\b\S*)/,
+    why: (value) => `With ${quoted(value)} what was set for such files before does not hold for them.`,
   },
 ];
+
+/** Line endings, blanks and the name of a language: all that an attribute can be about without a look. */
+const inertAttribute =
+  /^(?:text|text=auto|eol=(?:lf|crlf)|whitespace(?:=\S*)?|[-!]whitespace|linguist-language=\S+|linguist-detectable\S*)$/;
+
+/** SECURITY: attributes can change what is stored, shown, sent and merged, so one that is not known is said. */
+function unknownAttribute(line: string): string | undefined {
+  const [, names = ""] = /^\s*(?:"(?:[^"\\]|\\.)*"|\S+)\s+(.*)$/.exec(line) ?? [];
+  return names.split(/\s+/).find((name) => name !== "" && !inertAttribute.test(name));
+}
 
 const modules: readonly LineRule[] = [
   {
@@ -87,12 +97,16 @@ export function gitSettings(path: string, oldText: string | undefined, newText: 
   newText.split("\n").forEach((text, at) => {
     if (dangers.length > maxPerFile || !isAdded(at + 1) || /^\s*[#;]/.test(text)) return;
     const line = text.slice(0, 10_000);
-    for (const { kind, pattern, why } of rules) {
-      const match = pattern.exec(line);
-      if (!match) continue;
-      dangers.push({ kind, path, line: at + 1, why: why(match[1]!.trim()) });
-      break;
+    const found = rules.find(({ pattern }) => pattern.test(line));
+    if (found) {
+      const value = found.pattern.exec(line)![1]!.trim();
+      dangers.push({ kind: found.kind, path, line: at + 1, why: found.why(value) });
+      return;
     }
+    const unknown = rules === attributes ? unknownAttribute(line) : undefined;
+    if (unknown === undefined) return;
+    const why = `With ${quoted(unknown)} such files can be hidden in a diff, or differ from what was reviewed.`;
+    dangers.push({ kind: "git_settings", path, line: at + 1, why });
   });
   if (dangers.length <= maxPerFile) return dangers;
   const kind = dangers[0]!.kind;

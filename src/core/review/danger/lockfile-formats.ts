@@ -12,15 +12,21 @@ type Read = (text: string) => readonly Mention[] | undefined;
 
 const maxMentions = 200_000;
 
+const hasScheme = (value: string): boolean => /^[\w.@+-]{2,}:/.test(value);
+
+/** What stands where only an address or a directory can: without a scheme it is a directory. */
+const placeOf = (value: string): string => (hasScheme(value) ? value : `path:${value}`);
+
 /** Every text below the given keys, at any depth; undefined when it is no JSON. */
 const jsonKeys =
-  (keys: readonly string[], keysOfUrls: readonly string[] = []): Read =>
+  (keys: readonly string[], keysOfUrls: readonly string[] = [], keysOfPlaces: readonly string[] = []): Read =>
   (text) => {
     const root = parseObject(text);
     if (!root) return undefined;
     const found: Mention[] = [];
-    const add = (value: unknown) => {
-      if (typeof value === "string") found.push({ value, needle: JSON.stringify(value).slice(1, -1) });
+    const add = (value: unknown, isPlace = false) => {
+      if (typeof value !== "string" || value === "") return;
+      found.push({ value: isPlace ? placeOf(value) : value, needle: JSON.stringify(value).slice(1, -1) });
     };
     const open: unknown[] = [root];
     while (open.length > 0 && found.length < maxMentions) {
@@ -28,7 +34,8 @@ const jsonKeys =
       if (Array.isArray(value)) for (const one of value) open.push(one);
       for (const [key, inner] of Object.entries(asObject(value) ?? {})) {
         if (keys.includes(key)) add(inner);
-        if (keysOfUrls.includes(key)) Object.keys(asObject(inner) ?? {}).forEach(add);
+        if (keysOfPlaces.includes(key)) add(inner, true);
+        if (keysOfUrls.includes(key)) for (const url of Object.keys(asObject(inner) ?? {})) add(url);
         if (typeof inner === "object" && inner !== null) open.push(inner);
       }
     }
@@ -44,7 +51,22 @@ const dependencyKeys = [
   "resolutions",
 ];
 
-/** Dependencies of a package.json: their values are versions or sources. */
+/** A package that is a link is a directory of this machine, whatever its name was before. */
+const npmLock: Read = (text) => {
+  const links = Object.values(asObject(parseObject(text)?.["packages"]) ?? {}).flatMap((entry) => {
+    const { link, resolved } = asObject(entry) ?? {};
+    return link === true && typeof resolved === "string"
+      ? [{ value: placeOf(resolved), needle: JSON.stringify(resolved) }]
+      : [];
+  });
+  const others = jsonKeys(["resolved", "version", "from"])(text);
+  return others && [...links, ...others];
+};
+
+/** A version, a range of versions, or the name of one. */
+const isVersion = (value: string): boolean => /^[\w\s.*^~<>=|+-]*$/.test(value);
+
+/** Dependencies of a package.json: their values are versions or sources. An alias is a matter of its name. */
 const packageJson: Read = (text) => {
   const root = parseObject(text);
   if (!root) return undefined;
@@ -55,13 +77,15 @@ const packageJson: Read = (text) => {
     if (typeof value === "string") {
       // `owner/name` is short for a repository on GitHub.
       const isShort = /^[\w.-]+\/[\w.-]+(?:#.*)?$/.test(value) && !value.startsWith(".");
-      found.push({ value: isShort ? `github:${value}` : value, needle: value });
+      const isPath = !isShort && (!isVersion(value) || /\.(?:tgz|tar(?:\.gz)?)$/i.test(value));
+      const source = isPath && !value.startsWith("$") ? placeOf(value) : value;
+      found.push({ value: isShort ? `github:${value}` : source, needle: value });
     } else for (const inner of Object.values(asObject(value) ?? {})) open.push(inner);
   }
   return found;
 };
 
-/** The first group of each match in a line that is no comment. */
+/** The first group of each match in a line that is no comment; one that is called `place` is a directory without a scheme. */
 const lines =
   (...patterns: readonly RegExp[]): Read =>
   (text) => {
@@ -70,7 +94,8 @@ const lines =
       if (/^\s*(?:\/\/|deprecated:)/.test(line)) continue;
       for (const pattern of patterns) {
         for (const match of line.slice(0, 10_000).matchAll(pattern)) {
-          found.push({ value: match[1]!, needle: match[0].trim() });
+          const place = match.groups?.["place"];
+          found.push({ value: place === undefined ? match[1]! : placeOf(place), needle: match[0].trim() });
         }
       }
     }
@@ -84,26 +109,30 @@ const requirements = lines(
   /^\s*(?:--index-url|--extra-index-url|-i|--find-links|-f)[\s=]+(\S+)/g,
   /^\s*(?:-e|--editable)[\s=]+((?:git|hg|svn|bzr|https?|file|ssh)\S+)/g,
   /(?:@|^)\s*((?:git\+|hg\+|svn\+|bzr\+)?(?:https?|ssh|file|git):\/\/\S+)/g,
+  /\s@\s*(?<place>(?:\.{0,2}\/|~)\S+|file:(?!\/\/)\S+)/g,
 );
 
 const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   {
     name: /^(?:package-lock\.json|npm-shrinkwrap\.json|\.package-lock\.json)$/,
-    read: jsonKeys(["resolved", "version", "from"]),
+    read: npmLock,
   },
   { name: /^package\.json$/, read: packageJson },
-  { name: /^pipfile\.lock$/, read: jsonKeys(["url", "file", "git", "path"]) },
-  { name: /^composer\.(?:lock|json)$/, read: jsonKeys(["url"]) },
+  { name: /^pipfile\.lock$/, read: jsonKeys(["url", "git"], [], ["file", "path"]) },
+  { name: /^composer\.(?:lock|json)$/, read: jsonKeys([], [], ["url"]) },
   { name: /^deno\.(?:lock|jsonc?)$/, read: jsonKeys([], ["remote", "redirects"]) },
   { name: /^packages\.lock\.json$/, read: jsonKeys(["resolved"]) },
   {
     name: /^yarn\.lock$/,
     read: lines(
       /resolved\s+"?([^\s"]+)/g,
-      /resolution:\s+"[^"]*?@((?:https?|git|ssh|file|link|portal|patch)[^"]*)/g,
+      /resolution:\s+"[^"]*?@((?:https?|git|ssh|file|link|portal|patch|exec)[^"]*)/g,
     ),
   },
-  { name: /^(?:pnpm-lock\.yaml|bun\.lock)$/, read: lines(anyUrl, /((?:file|link):[^\s'",}]+)/g) },
+  {
+    name: /^(?:pnpm-lock\.yaml|bun\.lock)$/,
+    read: lines(anyUrl, /((?:file|link|exec):[^\s'",}]+)/g, /\bdirectory:\s*(?<place>[^\s'",}]+)/g),
+  },
   {
     name: /^cargo\.(?:lock|toml)$/,
     read: lines(registry, /(?:git|index|registry)\s*=\s*"([^"]+:\/\/[^"]+)"/g),
@@ -113,15 +142,16 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
     read: lines(
       /(?:url|git|registry|file|index-url|reference)\s*=\s*"([^"]+:\/\/[^"]+)"/g,
       /(?:^|")[\w.[\]-]+\s*@\s*([a-z+]+:\/\/[^\s"]+)/g,
+      /\b(?:editable|directory|path|virtual)\s*=\s*"(?<place>[^"]+)"/g,
     ),
   },
   { name: requirementsFile, read: requirements },
   { name: /^go\.(?:mod|work)$/, read: lines(/=>\s*([^\s]+)/g) },
-  { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(/remote:\s*(\S+)/g) },
+  { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(/remote:\s*(?<place>\S+)/g) },
   { name: /^gemfile$/, read: lines(anyUrl, /github:\s*["']([^"']+)/g) },
   {
     name: /^(?:podfile\.lock|package\.resolved|mix\.lock|pubspec\.lock|cartfile\.resolved|flake\.lock|gradle\.lockfile)$/,
-    read: lines(anyUrl),
+    read: lines(anyUrl, /"location"\s*:\s*"(?<place>[^"]+)"/g, /^\s+path:\s*"?(?<place>[^\s"]+)/g),
   },
 ];
 

@@ -14,11 +14,12 @@ function packageSource(value: string): string | undefined {
   if (scp && !/^[a-z]:/i.test(text)) return `${scp[1]!.toLowerCase()}/${repositoryOf(scp[2]!)}`;
   const url = /^([a-z][a-z0-9+.-]{1,20}):\/\/(?:[^\s/@]*@)?([^\s/?#:]*)(?::\d+)?([^\s?#]*)/i.exec(text);
   if (url) return sourceOfUrl(url[1]!.toLowerCase(), url[2]!.toLowerCase(), url[3]!);
-  const local = /^(?:file|link|portal|path|patch):(?:\/\/)?(.{0,200})/i.exec(text);
+  const local = /^(?:file|link|portal|path|patch|exec):(?:\/\/)?(.{0,200})/i.exec(text);
   if (local) return `the directory ${local[1] || "."}`;
   const hosted = /^(github|gitlab|bitbucket|gist):([\w.-]{1,100}(?:\/[\w.-]{1,100})?)/i.exec(text);
   if (hosted) return `${hosted[1]!.toLowerCase()}/${repositoryOf(hosted[2]!)}`;
-  return undefined;
+  const known = /^(workspace|catalog):/i.exec(text)?.[1]?.toLowerCase();
+  return known === undefined ? undefined : `the ${known}`;
 }
 
 const repositoryOf = (path: string): string =>

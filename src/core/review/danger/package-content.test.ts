@@ -48,7 +48,10 @@ describe("package scripts", () => {
     const text = pkg({ prepare: "x" });
     const planted = { path: "package.json", oldPath: "a.json", kind: "renamed", old: text, text } as const;
     expect((await find([{ ...planted, newId: "1".repeat(40) }]))[0]?.why).toMatch(/New script "prepare"/);
-    expect(await find([{ ...planted, oldPath: "a/package.json" }])).toEqual([]);
+    // The scripts are known, but it lies where others install from.
+    expect(await find([{ ...planted, oldPath: "a/package.json" }])).toEqual([
+      expect.objectContaining({ kind: "unfamiliar", why: expect.stringContaining("Moved") }),
+    ]);
   });
 });
 

@@ -1,6 +1,8 @@
 import { foldPath } from "./fold-path.ts";
 
-export const requirementsFile = /^(?:(?:.*[-_.])?requirements(?:[-_.].*)?|constraints)\.(?:txt|in)$/;
+/** `requirements.txt` by the names that people give it. */
+export const requirementsFile =
+  /^(?:.*[-_.])?(?:requirements?|requires|reqs?|constraints|deps|dependencies|pip(?:[-_]packages)?)(?:[-_.].*)?\.(?:txt|in)$/;
 
 /**
  * The name by which a list of packages is looked up: its own, or with its directory, such as `requirements/test.txt`.

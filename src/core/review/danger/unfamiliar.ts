@@ -1,7 +1,7 @@
 import type { Change } from "../../../contract/review/change.ts";
 import type { Danger } from "../../../contract/review/danger.ts";
 import { hasChecksums } from "./content/changed-checksums.ts";
-import { foldPath, foldedName } from "./fold-path.ts";
+import { foldPath } from "./fold-path.ts";
 import type { TreeFacts } from "./inert/tree-facts.ts";
 import { unfamiliarPath } from "./inert/unfamiliar-path.ts";
 import { hasGitSettings } from "./git-settings.ts";
@@ -29,8 +29,9 @@ const isPackageList = (path: string): boolean => hasScripts(path) || namesSource
 
 function packageListReason({ kind, path, oldPath }: Change): string | undefined {
   const isNew = kind === "added" || kind === "copied" || kind === "type_changed";
-  const isMovedFromElse = kind === "renamed" && foldedName(oldPath ?? "") !== foldedName(path);
-  if (isNew || isMovedFromElse) return "package managers take from it what is installed and run";
+  // SECURITY: one that lay among the data of tests is obeyed where it is moved to.
+  const isMoved = kind === "renamed" && oldPath !== undefined && foldPath(oldPath) !== foldPath(path);
+  if (isNew || isMoved) return "package managers take from it what is installed and run";
   return kind === "deleted" ? "it said what package managers install, and which versions" : undefined;
 }
 

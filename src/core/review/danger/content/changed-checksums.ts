@@ -1,66 +1,101 @@
-import { foldedName } from "../fold-path.ts";
 import { asObject, lineOf, parseObject } from "../json-text.ts";
+import { foldedName } from "../fold-path.ts";
 import { quoted } from "../sentence.ts";
 import { type ContentRule, lineDangers, maxPerFile } from "./content-rule.ts";
+import { type Locked, lockedReader } from "./locked-contents.ts";
 
-/** Package and version → what its content must hash to. */
-type Sums = ReadonlyMap<string, string>;
+export const hasChecksums = (path: string): boolean => lockedReader(path) !== undefined;
 
-const goSum = (text: string): Sums =>
-  new Map(
-    text.split("\n").flatMap((line): [string, string][] => {
-      const [module, version, sum] = line.trim().split(/\s+/);
-      return module !== undefined && version !== undefined && sum !== undefined
-        ? [[`${module} ${version}`, sum]]
-        : [];
-    }),
-  );
+interface Before {
+  /** Of a package in one version. */
+  readonly sums: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Packages whose content was checked in any version. */
+  readonly checked: ReadonlySet<string>;
+}
 
-const npmLock = (text: string): Sums => {
-  const sums = new Map<string, string>();
-  for (const [path, value] of Object.entries(asObject(parseObject(text)?.["packages"]) ?? {})) {
-    const { version, integrity } = asObject(value) ?? {};
-    if (typeof version === "string" && typeof integrity === "string")
-      sums.set(`${path} ${version}`, integrity);
+const idOf = ({ name, version }: Locked): string => `${name} ${version}`.trim();
+
+function beforeOf(entries: readonly Locked[]): Before {
+  const sums = new Map<string, Set<string>>();
+  const checked = new Set<string>();
+  for (const entry of entries) {
+    if (entry.sums.length === 0) continue;
+    checked.add(entry.name);
+    const known = sums.get(idOf(entry));
+    if (known) for (const sum of entry.sums) known.add(sum);
+    else sums.set(idOf(entry), new Set(entry.sums));
   }
-  return sums;
-};
+  return { sums, checked };
+}
 
-const cargoLock = (text: string): Sums =>
-  new Map(
-    text.split("[[package]]").flatMap((block): [string, string][] => {
-      const field = (key: string) => new RegExp(`^${key} = "([^"]+)"`, "m").exec(block)?.[1];
-      const [name, version, sum] = [field("name"), field("version"), field("checksum")];
-      return name !== undefined && version !== undefined && sum !== undefined
-        ? [[`${name} ${version}`, sum]]
-        : [];
-    }),
-  );
+interface Found {
+  readonly needle: string;
+  readonly why: string;
+}
 
-const readers: Readonly<Record<string, (text: string) => Sums>> = {
-  "go.sum": goSum,
-  "go.work.sum": goSum,
-  "package-lock.json": npmLock,
-  "npm-shrinkwrap.json": npmLock,
-  "cargo.lock": cargoLock,
-};
+/**
+ * The same version of a package with other content: what a registry never does, and an attacker must. And a package whose
+ * content was checked and is not any more, in whatever version: a link, a directory, or an entry without its hash.
+ */
+function otherContents(now: readonly Locked[], before: Before): Found[] {
+  // An entry without a hash says nothing where another one of the same package has one.
+  const stillChecked = new Set(now.filter(({ sums }) => sums.length > 0).map(idOf));
+  return now.flatMap((entry): Found[] => {
+    const { name, sums } = entry;
+    const known = before.sums.get(idOf(entry));
+    const other = known && sums.find((sum) => !known.has(sum));
+    if (other !== undefined)
+      return [
+        {
+          needle: other,
+          why: `Other content for the same version, ${quoted(idOf(entry))}: what is installed is not what it was.`,
+        },
+      ];
+    if (sums.length > 0 || !before.checked.has(name) || stillChecked.has(idOf(entry))) return [];
+    return [
+      {
+        needle: name,
+        why: `The content of ${quoted(name)} is no longer checked: anything can be installed for it.`,
+      },
+    ];
+  });
+}
 
-export const hasChecksums = (path: string): boolean => Object.hasOwn(readers, foldedName(path));
+/** Packages of npm that run a program when they are installed, and did not before. */
+function newInstallScripts(text: string, old: string | undefined): Found[] {
+  const withScripts = (content: string | undefined): string[] =>
+    Object.entries(asObject(parseObject(content)?.["packages"]) ?? {})
+      .filter(([, entry]) => asObject(entry)?.["hasInstallScript"] === true)
+      .map(([path]) => path);
+  const before = new Set(withScripts(old));
+  return withScripts(text)
+    .filter((path) => !before.has(path))
+    .map((path) => ({
+      needle: JSON.stringify(path),
+      why: `${quoted(path)} has an install script now: npm runs it at the next install.`,
+    }));
+}
 
-/** The same version of a package with other content: what a registry never does, and an attacker must. */
 export const changedChecksums: ContentRule = {
   isByName: true,
   mayFind: hasChecksums,
   find(path, old, text) {
-    const read = readers[foldedName(path)]!;
-    const before = read(old ?? "");
-    const found = [...read(text)]
-      .filter(([id, sum]) => (before.get(id) ?? sum) !== sum)
-      .map(([id, sum], at) => ({
+    const read = lockedReader(path)!;
+    const report = (kind: "lockfile_source" | "package_script", found: readonly Found[], noun: string) =>
+      lineDangers({
+        kind,
+        path,
+        noun,
         // The rest is counted, and a search for each would be a pass over the text for each.
-        line: (at < maxPerFile ? lineOf(text, sum) : undefined) ?? 1,
-        why: `Other content for the same version, ${quoted(id)}: what is installed is not what it was.`,
-      }));
-    return lineDangers({ kind: "lockfile_source", path, found, noun: "such package" });
+        found: found.map(({ needle, why }, at) => ({
+          line: (at < maxPerFile ? lineOf(text, needle) : undefined) ?? 1,
+          why,
+        })),
+      });
+    const isNpm = /^(?:package-lock|npm-shrinkwrap)\.json$/.test(foldedName(path));
+    return [
+      ...report("lockfile_source", otherContents(read(text), beforeOf(read(old ?? ""))), "such package"),
+      ...(isNpm ? report("package_script", newInstallScripts(text, old), "such package") : []),
+    ];
   },
 };

@@ -33,9 +33,62 @@ const directives: readonly Directive[] = [
     effect: "what it names is fetched, or is code itself, and runs",
   },
   {
+    files: /\.(?:[cm]?[jt]sx?|mdx|vue|svelte)$/,
+    pattern:
+      /\b(?:from|import|require)[ \t]{0,20}\(?[ \t]{0,20}["'`][^"'`\n]{0,200}(?:!|[./]macro(?:\.[cm]?[jt]s)?["'`])|\btype["']?[ \t]{0,20}:[ \t]{0,20}["']macro["']|^[ \t]{0,40}(?:\/\/|\/?\*)[ \t]{0,20}@(?:preval|codegen)\b/,
+    effect: "the bundler runs what it names while it builds",
+  },
+  {
+    files: /\.(?:less|s?css|sass|vue|svelte|astro)$/,
+    pattern: /@(?:plugin|config)[ \t]{1,20}(?:\([^)\n]{0,80}\)[ \t]{0,20})?["']/,
+    effect: "the compiler of the style sheet runs it",
+  },
+  {
     files: /\.less$/,
     pattern: /@plugin\b|~?`[^`]{1,500}`/,
     effect: "the compiler of the style sheet runs it",
+  },
+  {
+    files: /\.(?:ya?ml|json5?|csv|toml)$/,
+    pattern: /<%[^%]/,
+    effect: "Rails and other Ruby programs run what stands between such marks when they read the file",
+  },
+  {
+    files: /\.(?:csv|tsv)$/,
+    pattern:
+      /(?:^|[,;\t"'])[ \t]{0,20}[=+@-](?:[^,;\n]{0,200}\|[^,;\n]{0,200}!|[ \t]{0,20}(?:cmd|dde|exec|call|register|hyperlink|webservice|import(?:xml|html|data|feed|range)|image|rtd)[ \t]{0,20}\()/i,
+    effect: "a spreadsheet calculates it, and can run a program or fetch an address",
+  },
+  {
+    files: /^test.*\.txt$/,
+    pattern: /^[ \t]{0,40}>>>[ \t]/,
+    effect: "pytest runs the examples of files of this name",
+  },
+  {
+    files: /\.(?:s?html?|xhtml|php|tmpl)$/,
+    pattern: /<!--#[ \t]{0,20}(?:exec|include|config|set)\b/i,
+    effect: "a web server with server-side includes runs or reads what it names",
+  },
+  {
+    files: /\.p(?:y|yx|xd)$/,
+    pattern: /^#[ \t]{0,20}distutils[ \t]{0,20}:/,
+    effect: "Cython passes it to the compiler and linker",
+  },
+  {
+    files: /\.(?:groovy|java|kts?)$|^jenkinsfile/,
+    pattern: /@(?:groovy\.transform\.)?ASTTest\b|\bGroovyASTTransformation\b/,
+    effect: "the compiler runs it while it compiles",
+  },
+  {
+    files: /\.(?:scala|sc)$/,
+    pattern:
+      /\bscala\.(?:quoted|reflect\.macros)\b|\binline[ \t]{1,20}def\b.{0,400}\$\{|=[ \t]{1,20}macro[ \t]/,
+    effect: "the compiler runs the macro while it compiles",
+  },
+  {
+    files: /\.mli?$/,
+    pattern: /^[ \t]{0,40}#(?:require|load|load_rec|use|mod_use|directory)\b/,
+    effect: "OCaml loads what it names when the file is run",
   },
   {
     files: /\.styl$/,
@@ -87,7 +140,8 @@ const directives: readonly Directive[] = [
   },
   {
     files: /\.rs$/,
-    pattern: /\binclude_(?:str|bytes)![ \t]{0,20}[([{][ \t]{0,20}r?#{0,9}"(?:[\\/~]|[a-z]:|.{0,200}\.\.)/i,
+    pattern:
+      /\binclude_(?:str|bytes)[ \t]{0,20}![ \t]{0,20}[([{][ \t]{0,20}r?#{0,9}"(?:[\\/~]|[a-z]:|.{0,200}\.\.)/i,
     effect: "the compiler reads a file outside the crate into the program",
   },
   {
@@ -125,7 +179,7 @@ const directives: readonly Directive[] = [
   },
   {
     files: /\.rs$/,
-    pattern: /\binclude![ \t]{0,20}[([{]/,
+    pattern: /\binclude[ \t]{0,20}![ \t]{0,20}(?:[([{]|$)/,
     effect: "another file is compiled as if it stood here",
   },
   {
@@ -145,13 +199,13 @@ const directives: readonly Directive[] = [
   },
   {
     files: c,
-    pattern: /#[ \t]{0,20}include[ \t]{0,20}["<](?:\/|[a-z]:|\\)/i,
+    pattern: /(?:#|%:)[ \t]{0,20}(?:include|import)(?:_next)?[ \t]{0,20}["<](?:\/|[a-z]:|\\|(?:\.\.\/){4})/i,
     effect: "the compiler reads a file outside the project",
   },
   {
     files: c,
     pattern:
-      /__attribute__[ \t]{0,20}\(\(.{0,200}\b(?:con|de)structor\b|#[ \t]{0,20}pragma[ \t]{1,20}(?:comment|init_seg)/,
+      /\b__attribute(?:__)?[ \t]{0,20}\(.{0,200}\b(?:__)?(?:(?:con|de)structor|ifunc|section[ \t]{0,20}\(.{0,20}(?:init|fini|ctors|dtors))|\[\[.{0,200}\bgnu[ \t]{0,9}::[ \t]{0,9}(?:__)?(?:(?:con|de)structor|ifunc)|(?:(?:#|%:)[ \t]{0,20}|_)pragma[ \t"(]{1,20}(?:comment|init_seg|gcc[ \t]{1,9}plugin)|\.section[ \t]{1,9}["\\]{0,2}\.(?:init|fini|ctors|dtors|preinit)/i,
     effect: "it runs before main, or changes what is linked",
   },
   {
@@ -234,14 +288,14 @@ const directives: readonly Directive[] = [
   {
     files: documents,
     pattern:
-      /^[ \t>]{0,40}(?:[`~:]{3,9}[ \t]{0,9}\{(?:code-cell|jupyter-execute|ipython|plot|exec)\b|\.\.[ \t]{1,9}(?:code-cell|jupyter-execute|execute_code|exec(?:ute)?|(?:program|command)-output|ipython|plot|runblock)::)|\bexec[ \t]{0,9}=[ \t]{0,9}["'](?:on|true|yes|1)["']/i,
+      /^[ \t>]{0,40}(?:[`~:]{3,9}[ \t]{0,9}\{(?:code-cell|jupyter-execute|ipython|plot|exec|r|python|julia|bash|sh|ojs)\b|\.\.[ \t]{1,9}(?:code-cell|jupyter-execute|execute_code|exec(?:ute)?|(?:program|command)-output|ipython|plot|runblock)::)|\bexec[ \t]{0,9}=[ \t]{0,9}["'](?:on|true|yes|1)["']/i,
     effect: "what makes the documents runs it",
   },
   {
     files: documents,
     // A file of the host, a hidden one or one from elsewhere: examples are taken in from the project itself.
     pattern:
-      /(?:\b(?:literal)?include::|\{\{[ \t]{0,9}#\w{0,20}include\b|--8<--|:(?:file|url):)[ \t]{0,9}["']?(?:https?:|file:|~|\/(?:etc|home|root|proc|var|run|sys)\b|(?:[^\s"']{0,200}\/)?\.[a-z])/i,
+      /(?:\b(?:literal)?include::|\{\{[ \t]{0,9}#\w{0,20}include\b|--8<--|:(?:file|url):)[ \t]{0,9}["']?(?:https?:|file:|~|\/(?:etc|home|root|proc|var|run|sys)\b|(?:\.\.\/){4}|(?:[^\s"']{0,200}\/)?\.[a-z])/i,
     effect: "what makes the documents puts another file into a page",
   },
   {
@@ -262,7 +316,7 @@ const directives: readonly Directive[] = [
   {
     files: /./,
     pattern:
-      /\b(?:vim?|ex):.{0,200}\b(?:fde|foldexpr|inde|indentexpr|fex|formatexpr|inex|includeexpr|stl|statusline|makeprg|mp|kp|keywordprg)=/,
+      /\b(?:vim?|Vim|ex)(?:[<=>]?\d{1,4})?:.{0,200}\b(?:mle|modelineexpr|(?:fde|foldexpr|fdt|foldtext|inde|indentexpr|fex|formatexpr|inex|includeexpr|bexpr|balloonexpr|pexpr|printexpr|pex|dex|diffexpr|ccv|charconvert|pex|patchexpr|stl|statusline|tal|tabline|ruf|rulerformat|tfu|tagfunc|ofu|omnifunc|cfu|completefunc|opfunc|operatorfunc|makeprg|mp|gp|grepprg|ep|equalprg|fp|formatprg|kp|keywordprg|tags?|tsr|thesaurus|tsrfu|spf|spellfile|rtp|runtimepath|pp|packpath|sh|shell)[+^-]?=)/,
     effect: "Vim evaluates it when the file is opened",
   },
 ];
@@ -280,9 +334,19 @@ const inText = new Map(
   directives.map(({ pattern }) => [pattern, new RegExp(pattern.source, `m${pattern.flags}`)]),
 );
 
+/** `include /&#42; &#42;/ !(…)` is one to a compiler. */
+const withoutComments = (text: string): string =>
+  text.includes("/*") ? text.replaceAll(/\/\*[^\n*]{0,200}\*{1,9}\//g, " ") : text;
+
 /** Added lines of source that a compiler, a generator, an interpreter or an editor takes for an order. */
 export const codeDirectives: ContentRule = {
-  mayFind: (path, text) => rulesFor(path).some(({ pattern }) => inText.get(pattern)!.test(text)),
+  mayFind(path, text) {
+    const plain = withoutComments(text);
+    return rulesFor(path).some(({ pattern }) => {
+      const cheap = inText.get(pattern)!;
+      return cheap.test(text) || (plain !== text && cheap.test(plain));
+    });
+  },
   find(path, old, text) {
     const rules = rulesFor(path);
     const isAdded = addedLines(old, text);
@@ -290,8 +354,11 @@ export const codeDirectives: ContentRule = {
     text.split("\n").forEach((full, at) => {
       if (!isAdded(at + 1)) return;
       const line = full.slice(0, maxLineChars);
+      const plain = withoutComments(line);
       const rule = rules.find(
-        ({ pattern, isHeader }) => (isHeader !== true || at < headerLines) && pattern.test(line),
+        ({ pattern, isHeader }) =>
+          (isHeader !== true || at < headerLines) &&
+          (pattern.test(line) || (plain !== line && pattern.test(plain))),
       );
       if (rule)
         found.push({

@@ -329,9 +329,11 @@ describe("whatever the text is", () => {
     "!!",
     "[",
     "{",
+    "=",
+    "\n  a",
   ];
   const names =
-    "src/a.go src/a.rs src/a.c src/A.java src/a.py src/a.svg src/a.hs src/a.ts App.csproj pom.xml build.gradle yarn.lock go.mod go.sum Cargo.toml Cargo.lock pyproject.toml requirements.txt package.json package-lock.json Package.swift Gemfile src/a.sql src/a.cr src/a.less bun.lock flake.lock deno.lock .gitattributes src/__snapshots__/a.snap docs/a.rst fixtures/a.yaml data/a.xml";
+    "src/a.go src/a.rs src/a.c src/A.java src/a.py src/a.svg src/a.hs src/a.ts App.csproj pom.xml build.gradle yarn.lock go.mod go.sum Cargo.toml Cargo.lock pyproject.toml requirements.txt package.json package-lock.json Package.swift Gemfile src/a.sql src/a.cr src/a.less bun.lock flake.lock deno.lock .gitattributes src/__snapshots__/a.snap docs/a.rst fixtures/a.yaml data/a.xml data/a.csv styles/a.css pnpm-lock.yaml Podfile.lock pubspec.lock";
 
   it.each(names.split(" "))(
     "%s of a quarter of a million characters takes no longer than its length explains",

@@ -45,9 +45,26 @@ const jsonTables: Read = (text) => {
   return packageKeys.flatMap((key) => {
     const table = root[key];
     if (Array.isArray(table)) return named(table.filter((one) => typeof one === "string"));
-    return Object.entries(asObject(table) ?? {}).map(([name, version]) => aliased(name, version));
+    return Object.entries(asObject(table) ?? {}).flatMap(([name, version]) => [
+      aliased(name, version),
+      ...innerAliases(version),
+    ]);
   });
 };
+
+/** `"overrides": { "a": { "b": "npm:evil@1" } }` replaces b below a. */
+function innerAliases(table: unknown): ListedPackage[] {
+  const found: ListedPackage[] = [];
+  const open = [asObject(table)];
+  while (open.length > 0) {
+    for (const [name, value] of Object.entries(open.pop() ?? {})) {
+      const inner = asObject(value);
+      if (inner) open.push(inner);
+      else if (aliased(name, value).name !== name) found.push(aliased(name, value));
+    }
+  }
+  return found;
+}
 
 /**
  * The name by which a registry serves the package: `…/evil/-/evil-1.0.0.tgz` is evil, under any name of the entry. A
@@ -276,6 +293,15 @@ const dotnet = lines(
   /<(?:Import\b[^>]{0,300}?\bProject|Project\b[^>]{0,300}?\bSdk|Sdk\b[^>]{0,300}?\bName|UsingTask\b[^>]{0,300}?\bAssemblyFile)="([^"]+)"/gi,
 );
 
+/** `"a": {:hex, :b, …` is b under the name of a. */
+const mixLock: Read = (text) =>
+  text.split("\n").flatMap((line) => {
+    const [match, name, real] = /^\s*"([^"]+)":\s*(?:\{:hex,\s*:"?([\w.-]+))?/.exec(line) ?? [];
+    if (match === undefined || name === undefined) return [];
+    const label = real === undefined || real === name ? name : `${name}, which is ${real}`;
+    return [{ name: label, needle: match.trim() }];
+  });
+
 const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   { name: /^(?:package|composer|bower|deno|import_map|vcpkg|dub)\.json$/, read: jsonTables },
   { name: /^(?:package-lock|npm-shrinkwrap|\.package-lock)\.json$/, read: npmLock },
@@ -318,12 +344,13 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(hash, /^ {4}([\w.-]+) \(/g) },
   { name: /^pom\.xml$/, read: lines(/^\s*<!--/, /<artifactId>\s*([^<\s]+)/g) },
   {
-    name: /^(?:.*\.gradle(?:\.kts)?|libs\.versions\.toml|.*\.sbt|ivy\.xml|gradle\.lockfile)$/,
+    name: /^(?:.*\.gradle(?:\.kts)?|libs\.versions\.toml|.*\.sbt|ivy\.xml)$/,
     read: jvmNames,
   },
   { name: /^(?:.*\.(?:cs|fs|vb|vcx)proj|directory\..*\.(?:props|targets)|packages\.config)$/, read: dotnet },
   { name: /^mix\.exs$/, read: lines(hash, /\{\s*:(\w+)\s*,/g) },
-  { name: /^mix\.lock$/, read: lines(hash, /^\s*"([^"]+)":/g) },
+  { name: /^mix\.lock$/, read: mixLock },
+  { name: /^gradle\.lockfile$/, read: lines(hash, /^\s*([\w.-]+:[\w.-]+):/g) },
   { name: /^pubspec\.yaml$/, read: lines(hash, /^ {2}(\w+):/g) },
   {
     name: /^package\.swift$/,

@@ -22,6 +22,8 @@ const toolDirectories = new Set(
     "manifests modules jobs workflow workflows generators renv skills commands agents prompts rules dags fastlane triplets",
     "localstack molecule copilot debian rpm snap systemd charts helm k8s kubernetes terraform tf",
     "docker-entrypoint-initdb.d rel _plugins _templates templates nix addons packages.d",
+    "packaging installer release automation maintenance webpack rollup vite gulp grunt jest lint linters eslint eslint-rules",
+    "codegen build-utils build_utils cdk pulumi mk makefiles certs keys",
   ].flatMap((names) => names.split(" ")),
 );
 

@@ -82,9 +82,9 @@ const others: Readonly<Record<Exclude<FileClass, "compiled" | "script" | "progra
   media:
     "png jpg jpeg gif webp avif bmp ico icns tif tiff svg psd mp3 mp4 m4a ogg oga ogv wav flac webm mov ttf otf woff woff2 eot pdf",
   page: "css scss sass less styl html htm xhtml ejs hbs mustache pug njk jinja jinja2 j2 liquid tmpl",
-  data: "csv tsv ndjson jsonl geojson po pot mo ftl xlf xliff srt vtt snap golden expected map log bib stdout stderr pem crt csr cer srl",
+  data: "csv tsv ndjson jsonl geojson po pot mo ftl xlf xliff srt vtt snap golden expected map log bib stdout stderr",
   settings:
-    "json json5 jsonc yaml yml toml xml ini cfg conf cnf properties plist neon edn kdl hcl ron hjson cue dhall env",
+    "json json5 jsonc yaml yml toml xml ini cfg conf cnf properties plist neon edn kdl hcl ron hjson cue dhall env pem crt csr cer srl",
 };
 
 interface Known {
@@ -120,11 +120,15 @@ const proseNames =
 const noteNames =
   /^(?:acknowledge?ments|history|security|support|code[-_]of[-_]conduct|governance|release[-_]?notes|releasing|version|architecture|glossary|design|roadmap|upgrad(?:e|ing)|migrat(?:ion|ing)|install(?:ation)?|building|development|hacking|testing|style(?:[-_]guide)?|backers|sponsors|adopters|usage|examples?|benchmarks?|features|overview|index|summary|(?:user[-_])?guide|translations?|threat[-_]model)$/;
 
-/** Files that a person expects to read in a diff, by their ending. */
-export function isReadable(name: string): boolean {
-  const known = knownFile(name);
-  return known !== undefined && known.fileClass !== "media" && known.fileClass !== "data";
-}
+/** Kinds of file that are bytes by nature. */
+const notText =
+  /\.(?:png|jpe?g|gif|webp|avif|bmp|ico|icns|tiff?|psd|mp[34]|m4a|og[gav]|wav|flac|webm|mov|ttf|otf|woff2?|eot|pdf|mo|golden|expected|log|stdout|stderr|pem|crt|csr|cer|srl|pickle|joblib|dill)$/;
+
+/**
+ * Files that a person expects to read in a diff, by their ending. SECURITY: a picture of the kind SVG and a snapshot of a test
+ * are programs, too, and a zero byte or another encoding would keep them from the rules about contents.
+ */
+export const isReadable = (name: string): boolean => knownFile(name) !== undefined && !notText.test(name);
 
 /** Texts for people that have no ending. */
 export const isProseName = (name: string): boolean => !name.includes(".") && proseNames.test(name);

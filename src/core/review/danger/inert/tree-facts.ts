@@ -2,6 +2,7 @@ import type { Change } from "../../../../contract/review/change.ts";
 import { foldPath } from "../fold-path.ts";
 import { knownFile } from "./extensions.ts";
 import { isManifest } from "./directories.ts";
+import { replacesModule } from "./python-modules.ts";
 
 /**
  * Facts about the project from its tree: its languages, by the files before the changes, and the directories that are
@@ -12,6 +13,9 @@ export class TreeFacts {
   readonly #fresh = new Set<string>();
   readonly #languages = new Set<string>();
   readonly #tops = new Set<string>([""]);
+  /** Directories of Python's before the changes: those that are packages, and all that hold source. */
+  readonly #packages = new Set<string>();
+  readonly #withPython = new Set<string>();
 
   constructor(changes: readonly Change[]) {
     for (const { path, oldPath, kind } of changes) {
@@ -33,6 +37,11 @@ export class TreeFacts {
   /** Whether a directory, folded, is the root or has a manifest in it. */
   isTop = (directory: string): boolean => this.#tops.has(directory);
 
+  /** Whether a new file, folded, is loaded in the place of a module that comes with Python. */
+  isModuleReplaced(parts: readonly string[], name: string): boolean {
+    return replacesModule(parts, name, this.#packages, this.#withPython);
+  }
+
   #note(path: string, isOld: boolean): void {
     const slash = path.lastIndexOf("/");
     const name = path.slice(slash + 1).toLowerCase();
@@ -40,5 +49,14 @@ export class TreeFacts {
     if (!isOld) return;
     const language = knownFile(name)?.language;
     if (language !== undefined) this.#languages.add(language);
+    if (language === "python") this.#notePython(slash === -1 ? "" : foldPath(path.slice(0, slash)), name);
+  }
+
+  #notePython(directory: string, name: string): void {
+    if (name === "__init__.py") this.#packages.add(directory);
+    for (let at = directory; !this.#withPython.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) {
+      this.#withPython.add(at);
+      if (at === "") break;
+    }
   }
 }

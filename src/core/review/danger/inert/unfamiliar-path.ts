@@ -31,7 +31,7 @@ const programName =
  * found it by its name.
  */
 export function unfamiliarPath(
-  { path: raw, isBinary }: Pick<Change, "path" | "isBinary">,
+  { path: raw, isBinary, kind }: Pick<Change, "path" | "isBinary" | "kind">,
   facts: TreeFacts,
 ): string | undefined {
   const path = foldPath(raw);
@@ -64,6 +64,9 @@ export function unfamiliarPath(
   if (language !== undefined && !facts.hasLanguage(language)) {
     return "the project had no file of this language before";
   }
+  const isNew = kind !== "modified" && kind !== "deleted";
+  if (isNew && facts.isModuleReplaced(parts, name))
+    return "Python programs load it in the place of a module of theirs";
   if (fileClass === "script" && isAmongDocuments(parts, facts)) return "what makes the documents may load it";
   if (isAmongTools(parts, facts)) return "it lies among what the project is built, run and looked after with";
   const isScriptAtTop = fileClass === "script" && isAtTop && !programName.test(name);

@@ -4,6 +4,8 @@ import type { PathRule } from "../path-rule.ts";
 const programExtensions = [
   "exe com scr msi msix bat cmd ps1 psm1 vbs vbe wsf hta cpl dll so dylib node jar lnk scf reg",
   "desktop command workflow app appimage deb rpm apk dmg pkg run url webloc chm inf applescript",
+  "jse wsc sct ws pif gadget jnlp mobileconfig inetloc fileloc terminal iqy slk rdp library-ms search-ms settingcontent-ms",
+  "application appref-ms mht mhtml xll xlsm docm pptm ovpn scpt ipynb xsl xslt",
 ].flatMap((names) => names.split(" "));
 
 export const ownRules: readonly PathRule[] = [
