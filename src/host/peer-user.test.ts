@@ -15,6 +15,8 @@ it("finds the other end, and takes neither our own end nor another address for i
   const elsewhere = row("0500000A:A000", "0700000A:1CFC", 1002);
   expect(new PeerUsers([head, ours, elsewhere, theirs].join("\n")).of(ends)).toBe(1001);
   expect(new PeerUsers([head, ours, elsewhere].join("\n")).of(ends)).toBeUndefined();
+  const closed = theirs.replace("1001        0 1", "0        0 0");
+  expect(new PeerUsers([head, closed].join("\n")).of(ends)).toBeUndefined();
   const mapped = "0000000000000000FFFF00000100007F";
   expect(new PeerUsers([head, row(`${mapped}:A000`, `${mapped}:1CFC`, 1003)].join("\n")).of(ends)).toBe(1003);
 });

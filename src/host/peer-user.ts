@@ -12,7 +12,9 @@ export class PeerUsers {
 
   constructor(...tables: readonly string[]) {
     for (const line of tables.flatMap((table) => table.split("\n").slice(1))) {
-      const [, from = "", to = "", , , , , uid] = line.trim().split(/\s+/);
+      const [, from = "", to = "", , , , , uid, , inode] = line.trim().split(/\s+/);
+      // SECURITY: what no program holds any more is said to be root's, whoever has closed it.
+      if (inode === "0") continue;
       const [[host = "", port = ""], [toHost = "", toPort = ""]] = [from.split(":"), to.split(":")];
       if (!loopback.test(host) || !loopback.test(toHost)) continue;
       const key = keyOf({ localPort: Number.parseInt(toPort, 16), remotePort: Number.parseInt(port, 16) });
@@ -25,7 +27,7 @@ export class PeerUsers {
     return new PeerUsers(await read("tcp"), await read("tcp6"));
   }
 
-  /** Undefined for a connection that is not there. */
+  /** Undefined for a connection that is not there, and for one that no program holds any more. */
   of(ports: SocketPorts): number | undefined {
     return this.#users.get(keyOf(ports));
   }
@@ -42,4 +44,11 @@ export async function isOfAnotherUser(ports: SocketPorts, ownUser = process.getu
   if (ownUser === undefined || ownUser === 0) return false;
   const user = (await PeerUsers.read()).of(ports);
   return user !== undefined && user !== ownUser && user !== 0;
+}
+
+/** Whether the other end is a program of one of these users; also where the system does not tell. */
+export async function isOfUsers(ports: SocketPorts, users: ReadonlySet<number>): Promise<boolean> {
+  if (process.platform !== "linux" || users.size === 0) return true;
+  const user = (await PeerUsers.read()).of(ports);
+  return user !== undefined && users.has(user);
 }

@@ -1,13 +1,14 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
+import type { HostEnv } from "../../host/env.ts";
 import { parsePort } from "../boxes/port-number.ts";
 import type { RunCommand } from "../command.ts";
 import { showError } from "../render/error.ts";
 import { type Forward, type OpenForward, openForward } from "../terminal/forward-port.ts";
 
 /** Until the person ends it, or the box does. */
-export const run: RunCommand = async ({ args, screen, connect }) => {
+export const run: RunCommand = async ({ args, env, screen, connect }) => {
   const [name = "", ...pairs] = args.positionals;
   const forwards = pairs.map((pair) => parseForward(pair, name));
   const client = await connect();
@@ -18,7 +19,8 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   const opened: OpenForward[] = [];
   try {
     for (const forward of forwards) {
-      const open = await openForward(client, name, forward, (error) => showError(screen, error));
+      const onFailure = (error: AgentBoxError) => showError(screen, error);
+      const open = await openForward(client, name, forward, { users: ownUsers(env), onFailure });
       opened.push(open);
       const { port, local } = open;
       if (screen.isJson) screen.printJsonLine({ box: name, port, local });
@@ -33,6 +35,10 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
     for (const open of opened) await open[Symbol.asyncDispose]();
   }
 };
+
+/** The person, also where sudo made them root. */
+const ownUsers = ({ uid, sudoUid }: HostEnv): ReadonlySet<number> =>
+  new Set([uid, sudoUid].filter((user) => user !== undefined && user >= 0) as number[]);
 
 /** `3000` or `3000:8080`, where the second is the port here; 0 for any that is free. */
 export function parseForward(text: string, box: string): Forward {

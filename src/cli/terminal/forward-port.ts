@@ -4,6 +4,7 @@ import { type AddressInfo, type Socket, createServer } from "node:net";
 import { AgentBoxError, systemCode, toAgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
 import type { StreamAnswer } from "../../contract/api/schemas.ts";
+import { isOfUsers } from "../../host/peer-user.ts";
 
 export interface Forward {
   /** In the box. */
@@ -14,25 +15,52 @@ export interface Forward {
 
 export interface OpenForward extends Forward, AsyncDisposable {}
 
-/** SECURITY: on loopback only, so that what the box serves is for the users of this machine and not for its network. */
+/** On loopback only, so that what the box serves is not for the network of this machine. */
 const host = "127.0.0.1";
+/** A box has places for 256 connections, and the rest of its life needs some. */
+const maxConnections = 128;
+
+export interface ForwardOptions {
+  /** SECURITY: every user of the machine can open a port of loopback, and only these are let in. */
+  readonly users: ReadonlySet<number>;
+  readonly onFailure: (error: AgentBoxError) => void;
+}
+
+const notYours = (local: number): AgentBoxError =>
+  new AgentBoxError(
+    "access.forbidden",
+    `A program of another user tried to connect to port ${local}; it was refused.`,
+    {
+      hint: "A forwarded port is for your own programs. Another person opens one of their own.",
+    },
+  );
 
 export async function openForward(
   client: Client,
   box: string,
   { port, local }: Forward,
-  onFailure: (error: AgentBoxError) => void,
+  { users, onFailure }: ForwardOptions,
 ): Promise<OpenForward> {
   const sockets = new Set<Socket>();
+  let isForeignSaid = false;
+  const admit = async (socket: Socket): Promise<void> => {
+    const { localPort = local } = socket;
+    if (await isOfUsers(socket, users)) return join(client, { box, port }, socket);
+    socket.resetAndDestroy();
+    if (isForeignSaid) return;
+    isForeignSaid = true;
+    throw notYours(localPort);
+  };
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
     socket.on("close", () => sockets.delete(socket));
-    join(client, { box, port }, socket).catch((error: unknown) => {
+    admit(socket).catch((error: unknown) => {
       onFailure(toAgentBoxError(error));
       socket.destroy();
     });
   });
+  server.maxConnections = maxConnections;
   server.listen(local, host);
   try {
     await once(server, "listening");
