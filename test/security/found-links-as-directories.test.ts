@@ -11,6 +11,7 @@ import { type Ground, eventsOf, onOneDaemon } from "./attack.ts";
 
 const files = {
   "README.md": "# Shop\n",
+  "src/shop.go": "package shop\n",
   "docs/x/tasks.json": '{ "tasks": [] }\n',
   "docs/wf/ci.yml": "on: push\n",
   "docs/gh/readme.md": "text\n",
@@ -55,6 +56,25 @@ const all: readonly Case[] = [
     script: "ln -s docs/gh .github; ln -s ../wf docs/gh/workflows",
     kind: "ci",
     path: ".github",
+  },
+  {
+    title: "a text that becomes source",
+    script:
+      "mkdir -p src; printf '//go:generate sh -c id\\n' > docs/sketch.txt; ln -s ../docs/sketch.txt src/sketch.go",
+    kind: "code_directive",
+    path: "src/sketch.go",
+  },
+  {
+    title: "a picture that becomes source",
+    script: "mkdir -p src; printf 'a\\0b' > docs/a.png; ln -s ../docs/a.png src/a.go",
+    kind: "hidden_text",
+    path: "src/a.go",
+  },
+  {
+    title: "source of a language that the project does not have",
+    script: "mkdir -p src; echo 'x = 1' > docs/note.txt; ln -s ../docs/note.txt src/note.py",
+    kind: "unfamiliar",
+    path: "src/note.py",
   },
   { title: "a directory of hooks", script: "ln -s docs/h hooks", kind: "hook", path: "hooks" },
   { title: "a link to where it is", script: "ln -s . conf/hooks", kind: "hook", path: "conf/hooks" },

@@ -86,6 +86,8 @@ export interface DangerInput {
   readonly scan: SecretScan["scan"];
   /** Every path there is after the changes. */
   readonly paths: () => AsyncIterable<string>;
+  /** Of the whole tree, where the changes and paths are a part of it. */
+  readonly facts?: TreeFacts | undefined;
 }
 
 /** Read side by side: enough to keep the scanner's batches full, few enough to keep in memory. */
@@ -97,7 +99,7 @@ const maxScanFailures = 8;
 export async function findDangers(input: DangerInput): Promise<readonly Danger[]> {
   const { changes } = input;
   const rest = new CollisionsWithRest(changes);
-  const facts = new TreeFacts(changes);
+  const facts = input.facts ?? new TreeFacts(changes);
   for await (const path of input.paths()) {
     rest.see(path);
     facts.see(path);
@@ -134,7 +136,7 @@ const hasOwnRules = ({ path, newMode }: Change): boolean =>
 const isOtherKind = ({ path, oldPath, kind }: Change): boolean =>
   kind === "renamed" && oldPath !== undefined && endingOf(oldPath) !== endingOf(path);
 
-const endingOf = (path: string): string => /\.[^.]*$/.exec(foldedName(path))?.[0] ?? "";
+export const endingOf = (path: string): string => /\.[^.]*$/.exec(foldedName(path))?.[0] ?? "";
 
 /** The old content as far as a rule can compare with it: a file of another kind has none that it could read. */
 function previous(rule: ContentRule, change: Change, old: string | undefined): string | undefined {

@@ -6,7 +6,9 @@
 import type { Change, FileMode } from "../../../contract/review/change.ts";
 import type { Danger, DangerKind } from "../../../contract/review/danger.ts";
 import type { ReviewEntry } from "../../../ports/review.ts";
-import { type DangerInput, findDangers } from "./find-dangers.ts";
+import { type DangerInput, endingOf, findDangers } from "./find-dangers.ts";
+import { isDataDirectory } from "./inert/directories.ts";
+import { TreeFacts } from "./inert/tree-facts.ts";
 import { type LinkRoute, type TreeLink, linkRoutes, restBelow } from "./link-routes.ts";
 import { foldPath } from "./fold-path.ts";
 import { counted, quoted } from "./sentence.ts";
@@ -46,10 +48,13 @@ const ofContents: ReadonlySet<DangerKind> = new Set([
   "executable",
 ]);
 
+/** Those of them that depend on the name under which the contents are read. */
+const ofOneName: ReadonlySet<DangerKind> = new Set(["hidden_text", "code_directive", "unreadable"]);
+
 export async function linkedDangers(input: LinkedInput): Promise<readonly Danger[]> {
   const { changes } = input;
   const places = changes.filter(({ kind, newMode }) => kind !== "deleted" && isFileOrLink(newMode));
-  const links = await linksOf(input);
+  const { links, facts } = await readTree(input);
   if (links.length === 0 && places.length === 0) return [];
   const found = linkRoutes(links);
   const aliases = aliasesOfChanges(changes, found.routes);
@@ -57,7 +62,11 @@ export async function linkedDangers(input: LinkedInput): Promise<readonly Danger
   const full = new Set(behind.aliases.map(({ path }) => path));
   const away = new Set(found.lost.map(({ path }) => path));
   const named = places.flatMap((place) => atItsPath(place, full.has(place.path)));
-  const judged = await judge(input, [...aliases.slice(0, maxAliases), ...behind.aliases, ...named]);
+  const judged = await judge({ ...input, facts }, [
+    ...aliases.slice(0, maxAliases),
+    ...behind.aliases,
+    ...named,
+  ]);
   const isCut = behind.isCut || found.isCut || aliases.length > maxAliases;
   return [
     ...judged,
@@ -85,17 +94,23 @@ const leadsToNothing = ({ path }: Change): Danger => ({
 
 const isFileOrLink = (mode: FileMode): boolean => mode === "120000" || mode === "160000";
 
-async function linksOf({ changes, entries, newContent }: LinkedInput): Promise<readonly TreeLink[]> {
+async function readTree({
+  changes,
+  entries,
+  newContent,
+}: LinkedInput): Promise<{ readonly links: readonly TreeLink[]; readonly facts: TreeFacts }> {
+  const facts = new TreeFacts(changes);
   const changed = new Set(
     changes.filter(({ kind, newMode }) => kind !== "deleted" && newMode === "120000").map(({ path }) => path),
   );
   const links: TreeLink[] = [];
   for await (const { path, mode, id } of entries()) {
+    facts.see(path);
     if (mode !== "120000") continue;
     const target = await newContent(entryChange(path, mode, id)).catch(() => undefined);
     links.push({ path, target, isChanged: changed.has(path) });
   }
-  return links;
+  return { links, facts };
 }
 
 /** A file of the tree as if it were new, with nothing of its own to be searched. */
@@ -150,7 +165,8 @@ async function aliasesOfNew(
       const name = rest === "" ? route.path : `${route.path}/${rest}`;
       const own = entryChange(path, mode, id);
       const how = `The link makes ${quoted(path)} also ${quoted(name)}`;
-      found.aliases.push({ change: { ...own, path: name }, own, path: route.changed[0]!.path, how });
+      const change = { ...own, path: name, ...(isReadOtherwise(path, name) ? { oldId: zeros } : {}) };
+      found.aliases.push({ change, own, path: route.changed[0]!.path, how });
     }
   }
   return found;
@@ -209,7 +225,17 @@ function atItsPath({ path, newMode, newId }: Change, leadsSomewhere: boolean): A
   return [asDirectory, asText];
 }
 
-async function judge(input: LinkedInput, aliases: readonly Alias[]): Promise<readonly Danger[]> {
+/** A text that becomes source, or data that becomes code: other rules look into it under the other name. */
+const isReadOtherwise = (path: string, name: string): boolean =>
+  endingOf(path) !== endingOf(name) || isAmongData(path) !== isAmongData(name);
+
+const isAmongData = (path: string): boolean => foldPath(path).split("/").slice(0, -1).some(isDataDirectory);
+
+interface Judging extends LinkedInput {
+  readonly facts: TreeFacts;
+}
+
+async function judge(input: Judging, aliases: readonly Alias[]): Promise<readonly Danger[]> {
   const found = new Map<string, Danger[]>();
   for (let at = 0; at < aliases.length; at += aliasesAtOnce) {
     for (const danger of await judgeSome(input, aliases.slice(at, at + aliasesAtOnce))) {
@@ -230,15 +256,18 @@ const moreOf = ([first, ...others]: readonly Danger[]): Danger[] => {
 };
 
 /** SECURITY: few at a time, so that no list of dangers is cut, and a flood of known ones hides no other. */
-async function judgeSome(input: LinkedInput, aliases: readonly Alias[]): Promise<readonly Danger[]> {
+async function judgeSome(input: Judging, aliases: readonly Alias[]): Promise<readonly Danger[]> {
   const dangersOf = async (changes: readonly Change[]): Promise<ReadonlyMap<string, readonly Danger[]>> =>
     groupBy(await findDangers({ ...input, changes, scan: async () => [], paths: noPaths }));
   const byName = await dangersOf(aliases.map(({ change }) => change));
   const byOwnName = await dangersOf(aliases.flatMap(({ own }) => (own ? [own] : [])));
   return aliases.flatMap(({ change, own, path, how, without }) => {
     const known = new Set((own ? (byOwnName.get(own.path) ?? []) : []).map(({ kind }) => kind));
+    const isOther = own !== undefined && isReadOtherwise(own.path, change.path);
+    const isSaid = (kind: DangerKind): boolean =>
+      ofContents.has(kind) && !(isOther && ofOneName.has(kind)) ? true : known.has(kind) || kind === without;
     return (byName.get(change.path) ?? [])
-      .filter(({ kind }) => !ofContents.has(kind) && !known.has(kind) && kind !== without)
+      .filter(({ kind }) => !isSaid(kind))
       .map(({ kind, why }) => ({ kind, path, why: `${how}. ${why}` }));
   });
 }
