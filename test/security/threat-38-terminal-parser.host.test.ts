@@ -104,6 +104,21 @@ describe("threat 38: every way to a person's terminal", () => {
     expect(await harmOf(Buffer.concat(program.written))).toEqual([]);
   });
 
+  it("attach: what follows a sequence at which xterm throws is shown", async () => {
+    const program = String.raw`printf '\033[24;80Hx\033[1J'; sleep 1; printf '\033[H\033[2Jafter the fault'; exec sleep 100000`;
+    const spec = { argv: ["sh", "-c", program], terminal: true, cols: 80, rows: 24 };
+    await daemon.client.startSession(box, { session: "fault", spec });
+    const { argv, env } = daemon.command(["attach", box, "--session", "fault"]);
+    using attached = onPty(argv, { env });
+    await attached.shows("after the fault");
+    attached.type("\u001d");
+    await attached.ended();
+    using again = onPty(argv, { env });
+    await again.shows("after the fault");
+    again.type("\u001d");
+    await again.ended();
+  });
+
   it("names and errors: nothing acts, also as JSON", async () => {
     const name = `\u009d52;c;${stolen}\u009c${esc}\n]0;owned\u0007`;
     for (const args of [

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { omitUndefined } from "../../src/base/omit-undefined.ts";
+import { surviveFaults } from "../../src/base/terminal-faults.ts";
 
 const runFile = promisify(execFile);
 
@@ -74,6 +75,8 @@ export class XtermWitness {
   });
 
   constructor() {
+    // A sequence at which it throws draws nothing, and acts on nothing; the next one is seen again.
+    surviveFaults(this.#terminal);
     const parser = (this.#terminal as unknown as { _core: { _inputHandler: { _parser: Parser } } })._core
       ._inputHandler._parser;
     const note = (act: string) => {

@@ -1,6 +1,7 @@
 /** The terminal emulator, in a file of its own: it is loaded with the first terminal, not when boxd boots. */
 import { SerializeAddon } from "@xterm/addon-serialize";
 import headless from "@xterm/headless";
+import { surviveFaults } from "../../base/terminal-faults.ts";
 
 const scrollbackLines = 5000;
 
@@ -27,6 +28,7 @@ export class Emulator {
       scrollback: scrollbackLines,
       allowProposedApi: true,
     });
+    surviveFaults(this.#terminal);
     this.#terminal.loadAddon(this.#serializer);
     this.#terminal.onData(answer);
   }

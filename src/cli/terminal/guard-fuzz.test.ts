@@ -13,6 +13,7 @@ import {
   hostileStream,
   knownAttacks,
 } from "../../../test/support/terminal-fuzz.ts";
+import { surviveFaults } from "../../base/terminal-faults.ts";
 import { type Random, seeded } from "../../../test/support/seeded.ts";
 import { XtermWitness, isHarmless } from "../../../test/support/terminal-witness.ts";
 import { TerminalGuard } from "./guard.ts";
@@ -81,6 +82,7 @@ describe(`the guard and any bytes, seed ${fuzzSeed}`, () => {
 
 async function screenOf(bytes: Buffer): Promise<unknown> {
   const terminal = new headless.Terminal({ allowProposedApi: true, cols: 80, rows: 24 });
+  surviveFaults(terminal);
   const serializer = new SerializeAddon();
   terminal.loadAddon(serializer);
   await new Promise<void>((resolve) => terminal.write(bytes, resolve));

@@ -1,6 +1,7 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal, type ITheme, type IDisposable } from "@xterm/xterm";
+import { surviveFaults } from "../../../src/base/terminal-faults.ts";
 import { findText } from "./find-text.ts";
 import { chooseRenderer } from "./renderer.ts";
 import type { Size } from "./session-connection.ts";
@@ -128,6 +129,7 @@ export class TerminalScreen {
     chooseRenderer(this.terminal, { isCompact }, draws);
     onPersonInput(this.terminal, events);
     refuseEndlessWork(this.terminal);
+    surviveFaults(this.terminal);
     this.terminal.onTitleChange((title) => events.title(title.slice(0, maxTitle)));
     this.terminal.attachCustomKeyEventHandler((event) => this.#isForProgram(event, events));
   }

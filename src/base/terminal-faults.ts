@@ -1,0 +1,28 @@
+/** Parts of xterm.js that have no public name. */
+interface Internals {
+  readonly _core?: {
+    readonly _writeBuffer?: {
+      _action?: (data: string | Uint8Array, isHandled?: boolean) => unknown;
+    };
+  };
+}
+
+/**
+ * Lets a terminal of xterm.js go on after a sequence at which it throws. There are some, such as erasing up to the last cell
+ * of a full screen. SECURITY: without this, one such sequence stops a terminal for good, and what comes after it waits for ever.
+ * Returns false where the terminal is made otherwise than is known here.
+ */
+export function surviveFaults(terminal: object): boolean {
+  const buffer = (terminal as Internals)._core?._writeBuffer;
+  const parse = buffer?._action;
+  if (!buffer || typeof parse !== "function") return false;
+  buffer._action = (data, isHandled) => {
+    try {
+      return parse(data, isHandled);
+    } catch {
+      // The rest of this piece is not drawn.
+      return undefined;
+    }
+  };
+  return true;
+}
