@@ -252,7 +252,7 @@ export const errorCodes = {
   "access.too_many": code(
     429,
     exitCodes.unavailable,
-    "Too many credentials that are not valid were tried.",
+    "Too many at a time: credentials that are not valid, sign-ins, or connections of one caller.",
     true,
   ),
   "access.not_found": code(404, exitCodes.notFound, "There is no such token, share, sign-in or person."),

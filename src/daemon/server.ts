@@ -19,6 +19,7 @@ import { noSuchBox } from "../core/context.ts";
 import type { Using } from "../core/using.ts";
 import type { Logger } from "../host/logger.ts";
 import { type ClosedConnections, WaitingConnections } from "../host/waiting-connections.ts";
+import { CallerConnections } from "./caller-connections.ts";
 import { enter, type EntryKind, type ListenerKind } from "./door.ts";
 import { type HandlerDeps, handlers, type Request } from "./handlers/handlers.ts";
 import { parseWith, readJson, sendJson } from "./http.ts";
@@ -46,10 +47,15 @@ export function createApiServer(deps: ServerDeps, listener: ListenerKind): Serve
   const previews = isWeb ? deps.previews : undefined;
   // The socket is the owner's alone; the port is open to every user of the host.
   const waiting = isWeb ? new WaitingConnections(server, { most: 128, onClosed: noting(deps) }) : undefined;
+  const known = isWeb ? new CallerConnections({ each: 128, all: 768 }) : undefined;
   server.on("request", (request, response) => {
     const admitted = () => waiting?.admit(request.socket);
+    const admit = (caller: Caller) => {
+      known?.admit(caller, request.socket);
+      admitted();
+    };
     if (previews?.owns(request)) void previews.answer(request, response, admitted);
-    else void answer(deps, listener, { request, response, admitted });
+    else void answer(deps, listener, { request, response, admit });
   });
   const sockets = new WebSocketServer({
     noServer: true,
@@ -62,8 +68,12 @@ export function createApiServer(deps: ServerDeps, listener: ListenerKind): Serve
   server.on("upgrade", (request, socket, head) => {
     socket.on("error", () => socket.destroy());
     const admitted = () => waiting?.admit(socket);
+    const admit = (caller: Caller) => {
+      known?.admit(caller, socket);
+      admitted();
+    };
     if (previews?.owns(request)) previews.upgrade({ request, socket, head }, admitted);
-    else void upgrade(deps, listener, sockets, { request, socket, head, admitted });
+    else void upgrade(deps, listener, sockets, { request, socket, head, admit });
   });
   server.on("clientError", (error, socket) => refuseConnection(socket, notHttp(error)));
   return server;
@@ -159,8 +169,8 @@ const endingRoutes: ReadonlySet<RouteName> = new Set(["signOut", "endSignIn", "r
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Called when the caller is known. */
-  readonly admitted: () => void;
+  /** Called when the caller is known; fails where they have too many connections. */
+  readonly admit: (caller: Caller) => void;
 }
 
 async function answer(deps: ServerDeps, listener: ListenerKind, exchange: Exchange): Promise<void> {
@@ -178,8 +188,8 @@ async function answer(deps: ServerDeps, listener: ListenerKind, exchange: Exchan
       const { hasProxy } = web;
       return await answerSite({ core, url, request, response, isSecure, hasProxy }, webBuild);
     }
-    exchange.admitted();
     const { match, url, caller, access, reached } = admitted;
+    exchange.admit(caller);
     name = match.name;
     if (!endingRoutes.has(name))
       response.on(
@@ -228,21 +238,21 @@ interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  readonly admitted: () => void;
+  readonly admit: (caller: Caller) => void;
 }
 
 async function upgrade(
   deps: ServerDeps,
   listener: ListenerKind,
   sockets: WebSocketServer,
-  { request, socket, head, admitted: onAdmitted }: Upgrade,
+  { request, socket, head, admit: admitCaller }: Upgrade,
 ): Promise<void> {
   try {
     const admitted = await admit(deps, listener, request, "upgrade");
     if (admitted.caller === undefined)
       throw new AgentBoxError("request.not_found", "This route is not a stream.");
-    onAdmitted();
     const { match, caller, access, reached } = admitted;
+    admitCaller(caller);
     const { name } = match;
     if (!isStreamRoute(name)) throw new AgentBoxError("request.not_found", "This route is not a stream.");
     sockets.handleUpgrade(request, socket, head, (client) => {
