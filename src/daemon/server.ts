@@ -42,7 +42,8 @@ export function createApiServer(deps: ServerDeps, listener: ListenerKind): Serve
     requestTimeout: 60_000,
     connectionsCheckingInterval: 1_000,
   });
-  server.maxConnections = 1024;
+  // Those of others, those that have shown no right yet while it is asked whose they are, and room for the owner.
+  server.maxConnections = 768 + 1_024 + 256;
   const isWeb = listener.kind === "web";
   const previews = isWeb ? deps.previews : undefined;
   // The socket is the owner's alone; the port is open to every user of the host.

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { expect, it } from "vitest";
-import { PeerUsers, isOfAnotherUser } from "./peer-user.ts";
+import { PeerUserReader, PeerUsers, isOfAnotherUser } from "./peer-user.ts";
 
 const head =
   "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
@@ -30,6 +30,9 @@ it.skipIf(process.platform !== "linux")("knows a program of our own user from on
   expect(await isOfAnotherUser(socket, own)).toBe(false);
   // Root may act as any user, so for root this end has no single user.
   expect(await isOfAnotherUser(socket, own + 1)).toBe(own !== 0);
+  const reader = new PeerUserReader();
+  const asked = (user: number) => reader.isOf(new Set([user]), socket);
+  expect(await Promise.all([asked(own), asked(own + 1), asked(own)])).toEqual([true, false, true]);
   client.destroy();
   socket.destroy();
   server.close();

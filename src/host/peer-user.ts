@@ -46,9 +46,33 @@ export async function isOfAnotherUser(ports: SocketPorts, ownUser = process.getu
   return user !== undefined && user !== ownUser && user !== 0;
 }
 
-/** Whether the other end is a program of one of these users; also where the system does not tell. */
-export async function isOfUsers(ports: SocketPorts, users: ReadonlySet<number>): Promise<boolean> {
-  if (process.platform !== "linux" || users.size === 0) return true;
-  const user = (await PeerUsers.read()).of(ports);
-  return user !== undefined && users.has(user);
+/** Tells the users of many connections with few readings: each is answered by one that began after it was asked. */
+export class PeerUserReader {
+  #running: Promise<PeerUsers> | undefined;
+  #next: Promise<PeerUsers> | undefined;
+
+  /** Whether the other end is a program of one of these users; also where the system does not tell. */
+  async isOf(users: ReadonlySet<number>, ports: SocketPorts): Promise<boolean> {
+    if (process.platform !== "linux" || users.size === 0) return true;
+    const user = (await this.#read()).of(ports);
+    return user !== undefined && users.has(user);
+  }
+
+  #read(): Promise<PeerUsers> {
+    if (this.#running === undefined) return this.#begin();
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      return this.#begin();
+    });
+    return this.#next;
+  }
+
+  #begin(): Promise<PeerUsers> {
+    const reading = PeerUsers.read();
+    this.#running = reading;
+    void reading.finally(() => {
+      if (this.#running === reading) this.#running = undefined;
+    });
+    return reading;
+  }
 }

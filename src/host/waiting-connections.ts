@@ -21,7 +21,7 @@ export interface WaitingOptions {
 }
 
 /** While it is asked whose they are, there may be so many times more of them. */
-const whileAsking = 4;
+const whileAsking = 8;
 
 export class WaitingConnections {
   readonly #options: WaitingOptions;

@@ -176,15 +176,14 @@ describeUnless(noBrowser)("threat 38: sequences in the web terminal", () => {
   });
 
   it("goes on after a sequence at which xterm throws", async () => {
-    const program = String.raw`stty raw -echo; printf 'waiting\r\n'; head -c 1 >/dev/null; printf '\033[999;999Hx\033[1J'; head -c 1 >/dev/null; printf '\033[H\033[2Jafter the fault'; exec sleep 100000`;
+    // In two pieces: what is left of the first one is not drawn.
+    const program = String.raw`stty raw -echo; printf 'waiting\r\n'; head -c 1 >/dev/null; printf '\033[999;999Hx\033[1J'; sleep 1; printf '\033[H\033[2Jafter the fault'; exec sleep 100000`;
     await startProgram(daemon, box, "fault", ["sh", "-c", program]);
     await using view = await open();
     const { page, origin } = view;
     await openTerminal(page, origin, box, "fault");
     await shows(page, "waiting");
     await page.keyboard.press("g");
-    await waitFor("it is drawn up to there", async () => (await screenText(page)).includes("x"));
-    await page.keyboard.press("h");
     await shows(page, "after the fault");
   });
 

@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, createServer } from "node:net";
 import { AgentBoxError, systemCode, toAgentBoxError } from "../../base/errors.ts";
 import type { Client } from "../../client/index.ts";
 import type { StreamAnswer } from "../../contract/api/schemas.ts";
-import { isOfUsers } from "../../host/peer-user.ts";
+import { PeerUserReader } from "../../host/peer-user.ts";
 
 export interface Forward {
   /** In the box. */
@@ -42,10 +42,17 @@ export async function openForward(
   { users, onFailure }: ForwardOptions,
 ): Promise<OpenForward> {
   const sockets = new Set<Socket>();
+  const peers = new PeerUserReader();
+  let joined = 0;
   let isForeignSaid = false;
   const admit = async (socket: Socket): Promise<void> => {
     const { localPort = local } = socket;
-    if (await isOfUsers(socket, users)) return join(client, { box, port }, socket);
+    if (await peers.isOf(users, socket)) {
+      // Counted here and not by the server, or connections of others would take the places.
+      if (joined >= maxConnections || socket.destroyed) return void socket.resetAndDestroy();
+      joined += 1;
+      return join(client, { box, port }, socket).finally(() => (joined -= 1));
+    }
     socket.resetAndDestroy();
     if (isForeignSaid) return;
     isForeignSaid = true;
@@ -60,7 +67,6 @@ export async function openForward(
       socket.destroy();
     });
   });
-  server.maxConnections = maxConnections;
   server.listen(local, host);
   try {
     await once(server, "listening");

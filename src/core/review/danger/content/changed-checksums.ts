@@ -11,6 +11,8 @@ interface Before {
   readonly sums: ReadonlyMap<string, ReadonlySet<string>>;
   /** Packages whose content was checked in any version. */
   readonly checked: ReadonlySet<string>;
+  /** Those that nothing was checked of: packages of the project itself, for one. */
+  readonly unchecked: ReadonlySet<string>;
 }
 
 const idOf = ({ name, version }: Locked): string => `${name} ${version}`.trim();
@@ -18,14 +20,18 @@ const idOf = ({ name, version }: Locked): string => `${name} ${version}`.trim();
 function beforeOf(entries: readonly Locked[]): Before {
   const sums = new Map<string, Set<string>>();
   const checked = new Set<string>();
+  const unchecked = new Set<string>();
   for (const entry of entries) {
-    if (entry.sums.length === 0) continue;
+    if (entry.sums.length === 0) {
+      unchecked.add(idOf(entry));
+      continue;
+    }
     checked.add(entry.name);
     const known = sums.get(idOf(entry));
     if (known) for (const sum of entry.sums) known.add(sum);
     else sums.set(idOf(entry), new Set(entry.sums));
   }
-  return { sums, checked };
+  return { sums, checked, unchecked };
 }
 
 interface Found {
@@ -51,7 +57,8 @@ function otherContents(now: readonly Locked[], before: Before): Found[] {
           why: `Other content for the same version, ${quoted(idOf(entry))}: what is installed is not what it was.`,
         },
       ];
-    if (sums.length > 0 || !before.checked.has(name) || stillChecked.has(idOf(entry))) return [];
+    const wasChecked = before.checked.has(name) && !before.unchecked.has(idOf(entry));
+    if (sums.length > 0 || !wasChecked || stillChecked.has(idOf(entry))) return [];
     return [
       {
         needle: name,

@@ -83,6 +83,12 @@ describe("what a lock file says a package must be", () => {
     },
   );
 
+  it("a package of the project itself beside one of its name is none", async () => {
+    const lock = (version: string) =>
+      `"left@npm:^1":\n  version: ${version}\n  checksum: 10c0/${version.padEnd(64, "0")}\n\n"left@workspace:.":\n  version: 0.0.0-use.local\n`;
+    expect(await kindsOf("yarn.lock", lock("1.0.0"), lock("1.0.1"))).toEqual([]);
+  });
+
   it("a package that runs a program at its installation now", async () => {
     const lock = (more: object) =>
       JSON.stringify({ packages: { "node_modules/left": { version: "1", ...more } } });
