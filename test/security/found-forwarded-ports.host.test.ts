@@ -88,7 +88,7 @@ it("only programs of the person who opened a forwarded port reach the box over i
   expect(opened).toBe(3);
 
   const [file, ...args] = [...asUserArgv(someoneElse), process.execPath, "-e", flood, String(local)];
-  const attacker = follow(file!, args);
+  const attacker = follow(file, args);
   await attacker.shows("closed 500");
   expect(attacker.out()).not.toMatch(/answers [1-9]/);
   expect(await talk(local, "mine")).toBe("<mine>");
