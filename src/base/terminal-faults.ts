@@ -26,3 +26,23 @@ export function surviveFaults(terminal: object): boolean {
   };
   return true;
 }
+
+interface Repeating {
+  readonly parser: {
+    registerCsiHandler(
+      id: { final: string },
+      handler: (params: readonly (number | number[])[]) => boolean,
+    ): unknown;
+  };
+}
+
+const mostRepeats = 10_000;
+
+/**
+ * SECURITY: xterm scrolls, repeats a character, and puts in and takes out lines as often as it is told, one by one: with a
+ * number that a box chooses the page, and the session in the box, would stand still for hours.
+ */
+export function refuseEndlessWork(terminal: Repeating): void {
+  for (const final of ["L", "M", "S", "T", "Z", "I", "b"])
+    terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > mostRepeats);
+}

@@ -1,7 +1,7 @@
 /** The terminal emulator, in a file of its own: it is loaded with the first terminal, not when boxd boots. */
 import { SerializeAddon } from "@xterm/addon-serialize";
 import headless from "@xterm/headless";
-import { surviveFaults } from "../../base/terminal-faults.ts";
+import { refuseEndlessWork, surviveFaults } from "../../base/terminal-faults.ts";
 
 const scrollbackLines = 5000;
 
@@ -29,6 +29,7 @@ export class Emulator {
       allowProposedApi: true,
     });
     surviveFaults(this.#terminal);
+    refuseEndlessWork(this.#terminal);
     this.#terminal.loadAddon(this.#serializer);
     this.#terminal.onData(answer);
   }

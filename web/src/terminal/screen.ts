@@ -1,7 +1,7 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal, type ITheme, type IDisposable } from "@xterm/xterm";
-import { surviveFaults } from "../../../src/base/terminal-faults.ts";
+import { refuseEndlessWork, surviveFaults } from "../../../src/base/terminal-faults.ts";
 import { findText } from "./find-text.ts";
 import { chooseRenderer } from "./renderer.ts";
 import type { Size } from "./session-connection.ts";
@@ -86,16 +86,6 @@ const scrollbackLines = 5000;
 const smallestFont = 4;
 const usualSize: Size = { cols: 80, rows: 24 };
 const maxTitle = 120;
-const mostRepeats = 10_000;
-
-/**
- * SECURITY: xterm scrolls, and puts in and takes out lines, as often as it is told, one by one: with a number that a
- * box chooses the page would stand still for hours.
- */
-function refuseEndlessWork(terminal: Terminal): void {
-  for (const final of ["L", "M", "S", "T", "Z", "I"])
-    terminal.parser.registerCsiHandler({ final }, ([count]) => Number(count) > mostRepeats);
-}
 
 /** xterm in an element of the page, with everything switched off that a box could use to act outside of it. */
 export class TerminalScreen {
