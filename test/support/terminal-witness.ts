@@ -49,7 +49,7 @@ const allowed: readonly RegExp[] = [
   /^CSI !p 0?$/,
   /^ESC [78=>DEHM\\]$/,
   /^ESC [()][0AB]$/,
-  /^OSC 8 [\w=:.,+-]*;(?:https?:\/\/[^@]*)?$/,
+  /^OSC 8 [\w=:.,+-]*;(?:https?:\/\/[^@/]*(?:\/.*)?)?$/,
   /^OSC (?:10|11|12) \?$/,
   /^OSC 4 \d{1,3};\?$/,
   // libvterm's own names for what xterm calls by its bytes.
