@@ -94,6 +94,14 @@ export const SecurityException = z.strictObject({
 export type SecurityException = z.infer<typeof SecurityException>;
 
 /** Everything about a box, resolved from its manifest at creation. Only `move` changes anything of it: the runtime. */
+/** A script of the project's that a person has agreed to; it sets variables when the box starts. */
+export const EnvScript = z.object({
+  path: z.string(),
+  digest: z.string(),
+  text: z.string(),
+});
+export type EnvScript = z.infer<typeof EnvScript>;
+
 export const BoxSpec = z.strictObject({
   agent: z.strictObject({
     name: z.string(),
@@ -130,6 +138,7 @@ export const BoxSpec = z.strictObject({
   env: z.record(z.string(), z.string()),
   /** Variables whose values are the person's own: from the host, the command line or the user config. Absent: none. */
   givenEnv: z.array(z.string()).optional(),
+  envScript: EnvScript.optional(),
   services: z.array(ServiceSpec),
   lifecycle: LifecycleSpec,
 });

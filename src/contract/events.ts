@@ -8,6 +8,7 @@ export const EventType = z.enum([
   "boot.started",
   "artifact.missing",
   "boot.sealed",
+  "env.loaded",
   "box.started",
   "box.adopted",
   "box.paused",

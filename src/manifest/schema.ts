@@ -70,8 +70,32 @@ const EnvValue = z.union([
   }),
 ]);
 
+const EnvFiles = z
+  .array(
+    z.union([
+      PathText,
+      z.strictObject({
+        path: PathText.describe("Relative to the project."),
+        clear: z
+          .array(EnvName)
+          .max(256)
+          .optional()
+          .describe("Variables whose values go into the box although they look like secrets."),
+      }),
+    ]),
+  )
+  .min(1)
+  .max(8);
+
 const EnvSection = z
-  .record(EnvName, EnvValue.describe('A text, or { from_host = "NAME" }, which asks for trust.'))
+  .record(
+    EnvName,
+    z
+      .union([EnvValue, EnvFiles])
+      .describe(
+        'A text, or { from_host = "NAME" }, which asks for trust. Under the name files: a list of files of the project, such as [".env"]; they ask for trust, too, and a .envrc runs in the box.',
+      ),
+  )
   .describe("Environment variables of everything in the box.");
 
 const ReadySection = z

@@ -21,13 +21,15 @@ export async function readSecretValue(context: CommandContext, question: string)
   const file = args.text("from-file");
   const variable = args.text("from-env");
   const command = args.text("from-command");
-  if ([file, variable, command].filter((one) => one !== undefined).length > 1) {
+  const envFile = args.text("from-env-file");
+  if ([file, variable, command, envFile].filter((one) => one !== undefined).length > 1) {
     throw new AgentBoxError("input.invalid", "A value comes from one place.", {
-      hint: "Use one of --from-file, --from-env and --from-command.",
+      hint: "Use one of --from-file, --from-env, --from-env-file and --from-command.",
     });
   }
   if (file !== undefined) return bounded(await readFileBytes(file));
   if (variable !== undefined) return fromVariable(variable);
+  if (envFile !== undefined) return fromEnvFile(envFile);
   if (command !== undefined) return bounded(await fromCommand(command));
   if (screen.streams.stdin.isTTY) return Buffer.from(await promptHidden(screen, question));
   return bounded(await readStdin(screen));
@@ -48,6 +50,21 @@ async function typedPassphrase(screen: Screen, question: string, isNew: boolean)
     throw new AgentBoxError("input.invalid", "The two passphrases differ.", { hint: "Try again." });
   }
   return passphrase;
+}
+
+/** `.env:NAME`: one variable of a file, as a project keeps them. */
+async function fromEnvFile(text: string): Promise<Buffer> {
+  const at = text.lastIndexOf(":");
+  const [file, name] = [text.slice(0, at), text.slice(at + 1)];
+  const hint = "Write the file and the variable: --from-env-file .env:STRIPE_KEY";
+  if (at <= 0 || name === "")
+    throw new AgentBoxError("input.invalid", "--from-env-file names no variable.", { hint });
+  const { parseEnvFile } = await import("../../manifest/env-files.ts");
+  const values = parseEnvFile((await readFileBytes(file)).toString("utf8"));
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  if (value === undefined || value === "")
+    throw new AgentBoxError("input.invalid", `${file} has no variable ${name}.`, { hint });
+  return bounded(Buffer.from(value));
 }
 
 async function readFileBytes(file: string): Promise<Buffer> {

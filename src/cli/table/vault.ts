@@ -42,6 +42,7 @@ export const vault: readonly CommandSpec[] = [
       },
       "from-file": { type: "text", value: "FILE", summary: "set, rotate: the value is in a file." },
       "from-env": { type: "text", value: "NAME", summary: "set, rotate: it is in a variable." },
+      "from-env-file": { type: "text", value: "FILE:N", summary: "set: a variable of a .env file." },
       "from-command": { type: "text", value: "CMD", summary: "set, rotate: a command prints it." },
       ref: { type: "text", value: "SOURCE", summary: "set: asked on use; env:, file: or command:." },
       cache: { type: "text", value: "TIME", summary: "set --ref: kept in memory for so long." },

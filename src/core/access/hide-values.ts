@@ -15,6 +15,7 @@ export function hideValues(box: Box): Box {
     spec: {
       ...spec,
       env: namesOf(spec.env),
+      ...(spec.envScript === undefined ? {} : { envScript: { ...spec.envScript, text: "" } }),
       services: spec.services.map((service) => ({ ...service, env: namesOf(service.env) })),
       mcp: spec.mcp.map((server) =>
         server.transport === "stdio"

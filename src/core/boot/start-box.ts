@@ -22,7 +22,7 @@ import { keptBytes } from "../resources/kept-bytes.ts";
 import { promisedArtifacts } from "./promised-artifacts.ts";
 import { recordOutput } from "../exec/record-output.ts";
 import { setSecrets } from "../secrets/apply-secrets.ts";
-import { giveHeld, holdsSecrets } from "../secrets/give-held.ts";
+import { giveHeld, awaitsValues } from "../secrets/give-held.ts";
 import { requireWhole, servicesSettled } from "./seal-boot.ts";
 import { takeQuietly } from "../review/checkpoint-over-link.ts";
 import { execInBox, lastLine } from "../exec/exec-in-box.ts";
@@ -123,7 +123,7 @@ async function launch(
   await core.boots.run(async () => {
     await runtime.start(runtimeBox(core, box, boxTools(core, box, tool)));
     // boxd starts services at once, unless it waits for secrets that the box holds.
-    if (progress && box.spec.services.length > 0 && !holdsSecrets(box)) progress.hasRun = true;
+    if (progress && box.spec.services.length > 0 && !awaitsValues(box)) progress.hasRun = true;
     core.background("noting boot.started", core.note("boot.started", box, { runtime: runtime.name }));
     await waitForBoxd(core, box, link);
   });
@@ -242,7 +242,7 @@ async function openLink(
       path: pathOf(tool),
       services: box.spec.services,
       artifacts: promisedArtifacts(box, tool.program),
-      awaitsSecrets: holdsSecrets(box),
+      awaitsSecrets: awaitsValues(box),
       network: { ports: portsOf(policy) },
       sshAgent,
     },

@@ -21,6 +21,7 @@ import { Problems } from "../plan/problems.ts";
 import { type ManifestInputs, listMountSources, resolveSkills } from "../trust/mount-requests.ts";
 import { networkLayers, readPresets } from "../policy/network-layers.ts";
 import { isListed } from "../team/settings.ts";
+import { readEnvFiles } from "./read-env-files.ts";
 import { maxTtlMs } from "./resolve-manifest.ts";
 import {
   type Devcontainer,
@@ -131,6 +132,8 @@ export async function tryLayers(core: Using<LayerPort>, sources: Sources): Promi
   const projectDir = await problems.attempt(() => realProject(core, sources));
   const mcpJson = await problems.attempt(() => readMcpFile(core, projectDir, layers));
   if (mcpJson !== undefined) warnings.push(...readMcpJson(mcpJson).warnings);
+  const envFiles = await problems.attempt(() => readEnvFiles(core, projectDir, layers));
+  warnings.push(...(envFiles?.warnings ?? []));
   const runtime = await problems.attempt(() => chooseRuntime(runtimes, layers));
   const devcontainer =
     runtime === undefined
@@ -141,6 +144,7 @@ export async function tryLayers(core: Using<LayerPort>, sources: Sources): Promi
     layers,
     projectDir,
     mcpJson,
+    envFiles,
     runtime,
     devcontainer,
     userHome: host.userHome,

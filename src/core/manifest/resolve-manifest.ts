@@ -20,6 +20,8 @@ import { type ManifestInputs, resolveMounts } from "../trust/mount-requests.ts";
 import { refusalOf } from "../../contract/plan.ts";
 import { Problems } from "../plan/problems.ts";
 import { resolveAgent } from "./resolve-agent.ts";
+import { envVariables } from "../../manifest/env-files.ts";
+import type { EnvFiles } from "./read-env-files.ts";
 import { formatPath } from "../../manifest/path.ts";
 import { resolveBudget } from "./resolve-budget.ts";
 import { resolveMcp } from "./resolve-mcp.ts";
@@ -67,7 +69,7 @@ export function tryManifest(options: ResolveOptions): {
   });
   const mounts = problems.try(() => resolveMounts(options), []);
   const env = resolveEnv(values, options, problems);
-  const givenEnv = givenVariables(effective);
+  const givenEnv = givenVariables(effective, options.envFiles);
   const maximum = maxTtlMs(options.layers);
   const spec: BoxSpec = {
     agent: agentSpec,
@@ -81,6 +83,7 @@ export function tryManifest(options: ResolveOptions): {
     mounts: mounts.map(({ mount }) => mount),
     env,
     ...(givenEnv.length === 0 ? {} : { givenEnv }),
+    ...omitUndefined({ envScript: options.envFiles?.script }),
     services: Object.entries(values.services ?? {}).map(([name, service]) => resolveService(name, service)),
     lifecycle: resolveLifecycle(effective, maximum, problems),
     secrets: resolveSecrets(options.layers),
@@ -176,17 +179,21 @@ function resolveResources({ values, origins }: EffectiveManifest): BoxSpec["reso
 
 function resolveEnv(
   { env = {} }: LayerValues,
-  { hostEnv, devcontainer }: ResolveOptions,
+  { hostEnv, devcontainer, envFiles }: ResolveOptions,
   problems: Problems,
 ): Record<string, string> {
-  const resolved = Object.entries(env).flatMap(([name, value]): [string, string][] => {
+  const resolved = envVariables(env).flatMap(([name, value]): [string, string][] => {
     if (typeof value === "string") return [[name, value]];
     const found = hostEnv(value.from_host);
     if (found !== undefined) return [[name, found]];
     problems.add(noVariable(name, value.from_host));
     return [];
   });
-  return { ...devcontainer?.env, ...Object.fromEntries(resolved) };
+  const ofFiles = Object.assign({}, ...(envFiles?.files ?? []).map(({ values }) => values)) as Record<
+    string,
+    string
+  >;
+  return { ...devcontainer?.env, ...ofFiles, ...Object.fromEntries(resolved) };
 }
 
 const noVariable = (name: string, variable: string): AgentBoxError =>
@@ -197,15 +204,16 @@ const noVariable = (name: string, variable: string): AgentBoxError =>
   );
 
 /** SECURITY: a value that stands in a repository's manifest is no secret of the person's; any other may be one. */
-function givenVariables({ values, origins }: EffectiveManifest): string[] {
+function givenVariables({ values, origins }: EffectiveManifest, files: EnvFiles | undefined): string[] {
   const isGiven = (name: string): boolean => {
     const source = origins.get(formatPath(["env", name]))?.source;
     return source === "user config" || source === "flag";
   };
-  return Object.entries(values.env ?? {})
+  const own = envVariables(values.env)
     .filter(([name, value]) => typeof value !== "string" || isGiven(name))
-    .map(([name]) => name)
-    .sort();
+    .map(([name]) => name);
+  const ofFiles = (files?.files ?? []).flatMap((file) => Object.keys(file.values));
+  return [...new Set([...own, ...ofFiles])].sort();
 }
 
 const toArgv = (command: ServiceEntry["command"]): string[] =>

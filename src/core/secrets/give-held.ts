@@ -3,12 +3,15 @@ import type { Box } from "../../contract/box.ts";
 import { isHeld } from "../../contract/secret/binding.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { Using } from "../using.ts";
+import { runEnvrc } from "../boot/run-envrc.ts";
 import { heldValues } from "./held.ts";
 
 /** Below what one message of the link and the box's own directory for them can hold. */
 const maxHeldBytes = 512 * 1024;
 
-export const holdsSecrets = ({ spec }: Pick<Box, "spec">): boolean => spec.secrets.some(isHeld);
+/** Whether the box waits for values before anything of its own runs: secrets that it holds, or what a script sets. */
+export const awaitsValues = ({ spec }: Pick<Box, "spec">): boolean =>
+  spec.envScript !== undefined || spec.secrets.some(isHeld);
 
 /**
  * Hands a box the values that it holds itself, before anything of its own runs. SECURITY: over the link and nowhere
@@ -19,8 +22,11 @@ export async function giveHeld(
   box: Box,
   link: BoxLink,
 ): Promise<void> {
-  if (!holdsSecrets(box)) return;
-  const held = await heldValues(core, box);
+  if (!awaitsValues(box)) return;
+  const variables = await runEnvrc(core, box, link);
+  const secrets = await heldValues(core, box);
+  // A secret that was granted wins over what a script says.
+  const held = { ...secrets, env: { ...variables, ...secrets.env } };
   const bytes = [...Object.values(held.env), ...held.files.map(({ base64 }) => base64)].reduce(
     (sum, text) => sum + Buffer.byteLength(text),
     0,

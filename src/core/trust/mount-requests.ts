@@ -1,6 +1,7 @@
 /** The mounts of all layers with the host paths they mean. Pure: the caller resolves symbolic links. */
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
+import type { EnvFiles } from "../manifest/read-env-files.ts";
 import type { MountSpec } from "../../contract/box.ts";
 import type { Devcontainer } from "../../manifest/devcontainer/devcontainer.ts";
 import { type ManifestLayer, type Origin, layerManifest } from "../../manifest/index.ts";
@@ -20,6 +21,8 @@ export interface ManifestInputs {
   readonly mcpJson?: string | undefined;
   /** The project's devcontainer.json, if the box is to have what it says. */
   readonly devcontainer?: Devcontainer | undefined;
+  /** The project's files of variables that its box gets. */
+  readonly envFiles?: EnvFiles | undefined;
   /** The runtime that was chosen for the layers; the one they name unless given. */
   readonly runtime?: string | undefined;
   /** Resolves symbolic links of the paths that `listMountSources` returns; the identity unless given. */

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
 import { printable } from "../../base/printable.ts";
+import { envVariables } from "../../manifest/env-files.ts";
 import { layerManifest } from "../../manifest/index.ts";
 import { type ImageRequest, imageRequests } from "./image-requests.ts";
 import { type ModelRequest, modelRequests, skillsRequests } from "./model-requests.ts";
@@ -22,6 +23,14 @@ export type TrustRequest =
       readonly sentence: string;
     }
   | { readonly kind: "host_variable"; readonly name: string; readonly as: string; readonly sentence: string }
+  | {
+      readonly kind: "env_file";
+      readonly path: string;
+      readonly variables: readonly string[];
+      readonly cleared: readonly string[];
+      readonly sentence: string;
+    }
+  | { readonly kind: "env_script"; readonly path: string; readonly digest: string; readonly sentence: string }
   | { readonly kind: "mounted_workspace"; readonly source: string; readonly sentence: string }
   | NetworkRequest
   | SecretRequest
@@ -40,6 +49,7 @@ export function trustRequests(inputs: ManifestInputs): TrustRequests {
   const requests = [
     ...mountRequests(inputs),
     ...variableRequests(inputs),
+    ...fileRequests(inputs),
     ...workspaceRequests(inputs),
     ...networkRequests(inputs.layers, inputs.presets),
     ...secretRequests(inputs.layers),
@@ -65,7 +75,7 @@ function mountRequests(inputs: ManifestInputs): TrustRequest[] {
 
 function variableRequests({ layers }: ManifestInputs): TrustRequest[] {
   const { values, origins } = layerManifest(layers);
-  return Object.entries(values.env ?? {})
+  return envVariables(values.env)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([as, value]): TrustRequest[] => {
       if (typeof value === "string" || origins.get(`env.${as}`)?.source !== "manifest") return [];
@@ -80,6 +90,31 @@ function variableRequests({ layers }: ManifestInputs): TrustRequest[] {
         },
       ];
     });
+}
+
+const shownNames = 20;
+
+/**
+ * SECURITY: a file of variables often lies beside a repository and not in it, so a manifest asks for it by the names.
+ * A script is asked for whoever named it, because a person agrees to what it says and not to its name.
+ */
+function fileRequests({ envFiles }: ManifestInputs): TrustRequest[] {
+  if (envFiles === undefined) return [];
+  const { files, script, origin } = envFiles;
+  const asked = origin?.source === "manifest" ? files : [];
+  const requests = asked.flatMap(({ path, values, cleared }): TrustRequest[] => {
+    const variables = Object.keys(values).sort();
+    if (variables.length === 0) return [];
+    const shown = variables.slice(0, shownNames).join(", ");
+    const more = variables.length > shownNames ? ` and ${variables.length - shownNames} more` : "";
+    const secrets = cleared.length === 0 ? "" : `, with ${cleared.join(", ")}, which looks like a secret`;
+    const sentence = printable(`put ${shown}${more} of ${path} into the box${secrets}`);
+    return [{ kind: "env_file", path, variables, cleared, sentence }];
+  });
+  if (script === undefined) return requests;
+  const { path, digest } = script;
+  const sentence = printable(`run ${path} in the box at each start, as it is now (${digest.slice(0, 19)})`);
+  return [...requests, { kind: "env_script", path, digest, sentence }];
 }
 
 function workspaceRequests({ layers, projectDir }: ManifestInputs): TrustRequest[] {

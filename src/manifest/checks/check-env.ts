@@ -1,5 +1,6 @@
 import type { Check } from "./check-context.ts";
 import { type Problem, quote } from "../finding.ts";
+import { envFiles, envVariables } from "../env-files.ts";
 import type { Path } from "../path.ts";
 import { maxEnvVariables } from "../schema.ts";
 
@@ -23,7 +24,8 @@ export const isOwn = (name: string): boolean => ownNames.has(name.toUpperCase())
 const isControl = (name: string): boolean => name.toUpperCase().startsWith("AGENTBOX");
 
 export const checkEnv: Check = ({ env = {}, services = {} }) => {
-  const problems = [...checkNames(["env"], Object.keys(env)), ...checkHostNames(env)];
+  const names = envVariables(env).map(([name]) => name);
+  const problems = [...checkNames(["env"], names), ...checkHostNames(env), ...checkFiles(env)];
   for (const [name, service] of Object.entries(services)) {
     problems.push(...checkNames(["services", name, "env"], Object.keys(service.env ?? {})));
   }
@@ -68,9 +70,40 @@ function checkNames(path: Path, names: readonly string[]): Problem[] {
 
 // SECURITY: AGENTBOX_* of the host may hold what controls the daemon; a box never receives it, trusted or not.
 function checkHostNames(env: NonNullable<Parameters<Check>[0]["env"]>): Problem[] {
-  return Object.entries(env).flatMap(([name, value]): Problem[] => {
+  return envVariables(env).flatMap(([name, value]): Problem[] => {
     if (typeof value === "string" || !isControl(value.from_host)) return [];
     const message = `The host's ${quote(value.from_host)} belongs to AgentBox and is not handed to a box.`;
     return [{ code: "E021", path: ["env", name, "from_host"], message, hint: "Remove it." }];
   });
+}
+
+/** SECURITY: only files of the project: a manifest must not name a file of the person's home. */
+function checkFiles(env: NonNullable<Parameters<Check>[0]["env"]>): Problem[] {
+  const misplaced = Object.entries(env).flatMap(([name, value]): Problem[] =>
+    Array.isArray(value) && name !== "files"
+      ? [
+          {
+            code: "E074",
+            path: ["env", name],
+            message: `env.${name} is a list, and only env.files can be one.`,
+            hint: "Write a text.",
+          },
+        ]
+      : [],
+  );
+  const outside = envFiles(env).flatMap(({ path }, index): Problem[] =>
+    path.startsWith("/") ||
+    path.startsWith("~") ||
+    path.split("/").some((part) => ["", ".", ".."].includes(part))
+      ? [
+          {
+            code: "E074",
+            path: ["env", "files", index],
+            message: `env.files names ${quote(path)}, which is not a plain path below the project.`,
+            hint: 'Write a path such as ".env" or "config/dev.env".',
+          },
+        ]
+      : [],
+  );
+  return [...misplaced, ...outside];
 }

@@ -29,6 +29,15 @@ const mount = (source: string, target: string, more = "") =>
   v1(`[[mounts]]\nsource = "${source}"\ntarget = "${target}"\n${more}`);
 
 const cases: Record<RuleCode, RuleCase> = {
+  E074: {
+    bad: [
+      [v1('[env]\nfiles = ["../.env"]'), 3, 10],
+      [v1('[env]\nfiles = [".env", "/etc/environment"]'), 3, 18],
+      [v1('[env]\nfiles = [{ path = "~/.env" }]'), 3, 10],
+      [v1('[env]\nPORTS = ["3000"]'), 3, 9],
+    ],
+    good: [v1('[env]\nfiles = [".env", { path = "config/dev.env", clear = ["API_KEY"] }, ".envrc"]')],
+  },
   E001: {
     bad: [
       ["version = ", 1, 11],

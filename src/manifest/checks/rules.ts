@@ -333,6 +333,11 @@ export const manifestRules = {
     example: 'version = 1\n[model.providers.openai]\nkey = "vault:openai"\nkey_env = "OPENAI_API_KEY"',
   },
   ...securityRules,
+  E074: {
+    title: "Files of variables are named in the wrong way",
+    why: "They are files of the project; another path would show the box what belongs to the person.",
+    example: 'version = 1\n[env]\nfiles = ["../.env"]',
+  },
   W001: {
     title: "The idle time is not shorter than the time to live",
     why: "The box always ends before it could be idle for so long.",

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { looksSecret, parseEnvFile } from "./env-files.ts";
+
+describe("a file of variables", () => {
+  it("is read as people write it, and executes nothing", () => {
+    const text = `\u{feff}# a comment
+PORT=3000
+  export HOST = localhost   # where
+EMPTY=
+SINGLE='as $it is \\n # so'
+DOUBLE="two\\nlines \\"quoted\\" $HOME"
+LONG="first
+second"
+COMMAND=$(touch /tmp/never)
+HASH=a#b
+not a line
+1BAD=x
+`;
+    expect(parseEnvFile(text)).toEqual({
+      PORT: "3000",
+      HOST: "localhost",
+      EMPTY: "",
+      SINGLE: "as $it is \\n # so",
+      DOUBLE: 'two\nlines "quoted" $HOME',
+      LONG: "first\nsecond",
+      COMMAND: "$(touch /tmp/never)",
+      HASH: "a#b",
+    });
+  });
+
+  it("has secrets by name and by value, and plain settings", () => {
+    for (const [name, value] of [
+      ["STRIPE_KEY", "x"],
+      ["db_password", "hunter2"],
+      ["GITHUB_TOKEN", "x"],
+      ["SESSION_SECRET", "x"],
+      ["SENTRY_DSN", "https://a@b.example.org/1"],
+      ["DATABASE_URL", "postgres://app:hunter2@db/app"],
+      ["MODEL", "sk-ant-api03-abcdefghijkl"],
+      ["CERT", "-----BEGIN RSA PRIVATE KEY-----\nabc"],
+      ["OPAQUE", "q8Zr2vX0tYp4Lk9mWb7c"],
+      ["JWT", "eyJhbGciOiJIUzI1NiJ9.e30.x"],
+    ] as const)
+      expect(looksSecret(name, value), name).toBe(true);
+    for (const [name, value] of [
+      ["PORT", "3000"],
+      ["NODE_ENV", "development"],
+      ["DATABASE_URL", "postgres://localhost/app"],
+      ["STRIPE_KEY", ""],
+      ["KEYBOARD", "qwerty"],
+      ["BASE_URL", "https://example.org/a/long/path/to/it"],
+      ["FEATURES", "search,sharing,comments"],
+    ] as const)
+      expect(looksSecret(name, value), name).toBe(false);
+  });
+});
