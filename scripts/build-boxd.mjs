@@ -57,6 +57,10 @@ export async function buildBoxd(outDir) {
   });
   copyFileSync(nativePty(), join(directory, "pty.node"));
   cpSync(join(source, "shims"), join(directory, "shims"), { recursive: true });
+  mkdirSync(join(directory, "masks"), { recursive: true });
+  // In the place of files that hold credentials; Maven takes no empty one.
+  writeFileSync(join(directory, "masks/empty"), "");
+  writeFileSync(join(directory, "masks/settings.xml"), "<settings/>\n");
   // `gem` has no variables for these: it takes the system's directories unless a file says otherwise.
   writeFileSync(join(directory, "gemrc"), "gem: --user-install --bindir /home/agent/.local/bin\n");
   // The nearest package.json decides how Node reads a .js file, and ours above says "module".

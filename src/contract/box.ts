@@ -7,6 +7,7 @@ import { ModelSpec } from "./model/api.ts";
 import { BudgetLimit } from "./model/budget.ts";
 import { NetworkPolicy } from "./network/policy.ts";
 import { SecretBinding } from "./secret/binding.ts";
+import { Toolchain } from "./toolchain.ts";
 
 /** Human and hierarchical: words joined by hyphens, the broadest first (`team-app-backend`). */
 export const boxNamePattern = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
@@ -135,6 +136,8 @@ export const BoxSpec = z.strictObject({
   exceptions: z.array(SecurityException).optional(),
   resources: ResourceSpec,
   mounts: z.array(MountSpec),
+  /** Toolchains of the host that a person has agreed to show, or that stand below /usr. Absent: none. */
+  toolchains: z.array(Toolchain).optional(),
   env: z.record(z.string(), z.string()),
   /** Variables whose values are the person's own: from the host, the command line or the user config. Absent: none. */
   givenEnv: z.array(z.string()).optional(),

@@ -33,6 +33,7 @@ import type { BoxStorage } from "../ports/storage.ts";
 import type { SshKeys } from "../ports/ssh-keys.ts";
 import type { Store, StoreChange } from "../ports/store.ts";
 import type { ToolStore } from "../ports/tool-store.ts";
+import type { Toolchains } from "../ports/toolchains.ts";
 import type { Vault } from "../ports/vault.ts";
 import type { Workspaces } from "../ports/workspace.ts";
 import { Access } from "./access/access.ts";
@@ -136,6 +137,7 @@ export interface CorePorts {
   /** Reads the agents that people have defined again. */
   readonly refreshAgents: () => Promise<void>;
   readonly tools: BoxTools;
+  readonly toolchains: Toolchains;
   readonly owners: Owners;
   readonly host: HostFacts;
   readonly clock: Clock;

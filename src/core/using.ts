@@ -84,6 +84,7 @@ export type PlanParts =
   | "storage"
   | "store"
   | "toolStore"
+  | "toolchains"
   | "tools"
   | "vault"
   | "workspaces";
@@ -122,6 +123,7 @@ export type LaunchParts =
   | "storage"
   | "store"
   | "toolStore"
+  | "toolchains"
   | "tools";
 
 /** Speaking to a box whether it runs or not. */
@@ -138,7 +140,8 @@ export type AdoptParts =
   | "links"
   | "logRates"
   | "reactions"
-  | "toolStore";
+  | "toolStore"
+  | "toolchains";
 
 /** Starting a box with its agent, its services and its secrets. */
 export type StartParts = AdoptParts | "boots" | "tools";

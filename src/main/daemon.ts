@@ -43,6 +43,7 @@ import { openGate } from "../services/gate/index.ts";
 import { openLinks } from "../services/link/index.ts";
 import { openPresets } from "../services/presets/index.ts";
 import { openStorage } from "../services/storage/index.ts";
+import { openToolchains } from "../services/toolchains/index.ts";
 import { stageToolchain } from "../services/toolchain/index.ts";
 import { openWorkspaces } from "../services/workspace/index.ts";
 import { loadStore, runtimeModules } from "./builtins.ts";
@@ -169,6 +170,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
       presets: openPresets(inheritedEnv()),
       links: openLinks({ ids: systemIds, clock: systemClock, logger }),
       logs: openBoxLogs((box) => join(home.boxes, box, "logs")),
+      toolchains: openToolchains({ userHome: env.userHome, env: inheritedEnv() }),
       tools: await stageToolchain({
         toolsDir: home.tools,
         boxdSource: fileURLToPath(boxdBuild),

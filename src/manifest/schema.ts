@@ -8,6 +8,7 @@ import { NetworkSection } from "./sections/network-section.ts";
 import { RuntimeSection } from "./sections/runtime-section.ts";
 import { SecretsSection } from "./sections/secrets-section.ts";
 import { SecuritySection } from "./sections/security-section.ts";
+import { ToolchainsSection } from "./sections/toolchains-section.ts";
 import { Duration, EnvName, PathText, ServiceName, Size, Text, Word } from "./sections/scalars.ts";
 
 const Command = z.union([Text, z.array(Text).max(1_024)]);
@@ -165,6 +166,7 @@ export const manifestSections = {
   mcp: McpSection,
   workspace: WorkspaceSection,
   runtime: RuntimeSection,
+  toolchains: ToolchainsSection,
   resources: ResourcesSection,
   lifecycle: LifecycleSection,
   mounts: z
@@ -193,6 +195,7 @@ export const Manifest = z
     mcp: manifestSections.mcp.optional(),
     workspace: manifestSections.workspace.optional(),
     runtime: manifestSections.runtime.optional(),
+    toolchains: manifestSections.toolchains.optional(),
     resources: manifestSections.resources.optional(),
     lifecycle: manifestSections.lifecycle.optional(),
     mounts: manifestSections.mounts.optional(),

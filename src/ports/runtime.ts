@@ -54,12 +54,23 @@ export interface BoxTools {
   readonly skills?: string | undefined;
 }
 
+/** A directory of the host, by its real path, and the place at which the box sees it. */
+export interface ShownDirectory {
+  readonly source: string;
+  readonly target: string;
+}
+
 export interface RuntimeBox {
   readonly name: string;
   readonly owner: BoxOwner;
   readonly dirs: BoxDirs;
   readonly tools: BoxTools;
   readonly mounts: readonly MountSpec[];
+  /**
+   * Toolchains of the host, read-only. One that is no longer there is left out, and files in which installers keep
+   * credentials are empty.
+   */
+  readonly toolchains?: readonly ShownDirectory[] | undefined;
   readonly resources: ResourceSpec;
   /**
    * The root of the box, for runtimes that have images: built here, by content, with `tools` inside, so that nothing is

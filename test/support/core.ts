@@ -223,6 +223,7 @@ export async function openTestCore(
       logs: openBoxLogs((box) => join(boxesDir, box, "logs")),
       tools: { node: process.execPath, boxd: host.dir },
       owners: { kind: "self", owner: { uid: process.getuid!(), gid: process.getgid!() } },
+      toolchains: { find: async () => [], systemPath: async () => [] },
       host: {
         userHome: join(host.dir, "home"),
         agentboxHome: host.dir,

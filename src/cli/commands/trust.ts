@@ -67,7 +67,8 @@ async function ask(
 }
 
 async function revoke({ screen, connect, cwd }: CommandContext, dir: string | undefined): Promise<number> {
-  const projectDir = resolve(cwd, dir ?? ".");
+  // Toolchains that were allowed for every project.
+  const projectDir = dir === "*" ? dir : resolve(cwd, dir ?? ".");
   await (await connect()).revokeTrust({ projectDir });
   if (screen.isJson) screen.printJson({ projectDir });
   else screen.print(`Took back what was agreed for ${printable(projectDir)}.`);

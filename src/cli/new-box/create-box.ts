@@ -50,6 +50,10 @@ export async function createBox(
   making: Making,
 ): Promise<CreatedBox> {
   const input = await boxInput(context, making);
+  if (context.screen.isInteractive) {
+    const { offerToolchains } = await import("./offer-toolchains.ts");
+    await offerToolchains(context, client, input);
+  }
   const make = () =>
     withProgress(context.screen, "Making the box", () => {
       const made = client.createBox(input);

@@ -93,11 +93,27 @@ export const project: readonly CommandSpec[] = [
     load: () => import("../commands/config.ts"),
   },
   {
+    name: "toolchains",
+    group: "Project",
+    summary: "Show which toolchains a box of this project gets, and why.",
+    usage: "toolchains [show | allow] [--all]",
+    examples: ["agentbox toolchains", "agentbox toolchains allow", "agentbox toolchains allow --all"],
+    flags: { all: { type: "switch", summary: "With allow: for every project, and not only for this one." } },
+    takes: [0, 1],
+    completes: ["show", "allow"],
+    load: () => import("../commands/toolchains.ts"),
+  },
+  {
     name: "trust",
     group: "Project",
     summary: "Agree to what a project's manifest asks for outside its workspace.",
     usage: "trust [DIR | ls | show [DIR] | revoke DIR]",
-    examples: ["agentbox trust", "agentbox trust show ../shop", "agentbox trust revoke ../shop"],
+    examples: [
+      "agentbox trust",
+      "agentbox trust show ../shop",
+      "agentbox trust revoke ../shop",
+      "agentbox trust revoke '*'          toolchains allowed for every project",
+    ],
     flags: {
       yes: { type: "text", value: "DIGEST", summary: "Agree without being asked, to exactly this digest." },
     },

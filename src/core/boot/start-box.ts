@@ -190,6 +190,7 @@ export function runtimeBox(core: Using<"gate" | "storage">, box: Box, tools: Box
     guarded: mounted === undefined ? undefined : { entries: guardedEntries, suffixes: guardedSuffixes },
     tools,
     mounts: box.spec.mounts,
+    toolchains: box.spec.toolchains?.flatMap(({ directories }) => directories),
     resources: box.spec.resources,
     image: box.spec.image,
     exceptions: box.spec.exceptions,
@@ -212,6 +213,7 @@ async function openLink(
     | "reactions"
     | "storage"
     | "store"
+    | "toolchains"
   >,
   box: Box,
   tool: AgentTool,
@@ -224,6 +226,8 @@ async function openLink(
   ports.gate.setPolicy(gateBox(box), policy);
   if (box.spec.model) ports.models.setBox(gateBox(box), box.spec.model);
   const sshAgent = await sshAgentOf(core, box);
+  const { toolchains = [], image } = box.spec;
+  const systemPath = image === undefined ? await ports.toolchains.systemPath() : [];
   const link = await ports.links.listen({
     linkDir: ports.storage.dirs(box.name).link,
     owner: box.owner,
@@ -237,8 +241,10 @@ async function openLink(
         ...ports.gate.boxEnv,
         ...ports.injection.placeholders(gateBox(box), box.spec.secrets),
         ...(sshAgent && { SSH_AUTH_SOCK: sshAgent.socket }),
+        ...Object.assign({}, ...toolchains.map(({ env }) => env)),
         ...box.spec.env,
       },
+      toolchainPath: [...toolchains.flatMap(({ path }) => path), ...systemPath],
       path: pathOf(tool),
       services: box.spec.services,
       artifacts: promisedArtifacts(box, tool.program),

@@ -4,6 +4,7 @@ import { printable } from "../../base/printable.ts";
 import type { KnownProject } from "../../contract/api/schemas/forms.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Using } from "../using.ts";
+import { allProjects } from "../toolchains/find-toolchains.ts";
 import { manifestName } from "./find-project.ts";
 
 interface Seen {
@@ -20,7 +21,11 @@ export async function listProjects(
   { boxes, includesTrusted, more = [] }: Seen,
 ): Promise<KnownProject[]> {
   const trust = includesTrusted ? await core.ports.store.listTrust() : [];
-  const trusted = new Map(trust.map(({ projectDir, grantedAtMs }) => [projectDir, grantedAtMs]));
+  const trusted = new Map(
+    trust
+      .filter(({ projectDir }) => projectDir !== allProjects)
+      .map(({ projectDir, grantedAtMs }) => [projectDir, grantedAtMs]),
+  );
   const dirs = new Set([
     ...boxes.flatMap(({ projectDir }) => (projectDir === undefined ? [] : [projectDir])),
     ...trusted.keys(),

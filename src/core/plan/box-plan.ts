@@ -4,6 +4,7 @@ import type { PlannedCommand } from "../../contract/api/schemas/planned-command.
 import type { CreateBox, TrustQuestion } from "../../contract/api/schemas.ts";
 import type { BoxSpec, Isolation } from "../../contract/box.ts";
 import type { ManifestLayer } from "../../manifest/index.ts";
+import type { ToolchainOffer } from "../../contract/toolchain.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import { refusalOf } from "../../contract/plan.ts";
 import type { CorePorts } from "../context.ts";
@@ -39,6 +40,7 @@ export interface PlanPorts
     | "storage"
     | "store"
     | "toolStore"
+    | "toolchains"
     | "tools"
     | "vault"
     | "workspaces"
@@ -67,6 +69,8 @@ export interface BoxPlan {
   readonly isolation?: Isolation | undefined;
   readonly network?: NetworkPolicy | undefined;
   readonly image?: PlannedImage | undefined;
+  /** Toolchains that the project uses, and whether a box gets them. */
+  readonly toolchains?: readonly ToolchainOffer[] | undefined;
   /** The manifest's requests; absent without any. */
   readonly trust?: TrustQuestion | undefined;
   readonly command?: PlannedCommand | undefined;

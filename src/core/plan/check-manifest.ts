@@ -46,6 +46,7 @@ export async function checkManifest(core: Using<PlanParts | "clock">, draft: Dra
     warnings: [...plan.warnings],
     toml,
     ...omitUndefined({ project, trust }),
+    ...(plan.toolchains === undefined ? {} : { toolchains: [...plan.toolchains] }),
     ...(isPlanned
       ? {
           summary: {

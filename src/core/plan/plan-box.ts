@@ -22,6 +22,7 @@ import { decideTrust } from "../trust/grant-trust.ts";
 import { pinnedBase } from "../images/image-recipe.ts";
 import { useImage } from "../images/use-image.ts";
 import { wantsImage } from "../images/wants-image.ts";
+import { findToolchains, toolchainsOf } from "../toolchains/find-toolchains.ts";
 import type { ManifestInputs } from "../trust/mount-requests.ts";
 import { compileFor } from "../network/compile-for.ts";
 import { requireBrowserMounts, requireBrowserProject } from "../trust/own-directories.ts";
@@ -70,13 +71,16 @@ export async function planBox(asked: PlanInputs, ports: PlanPorts): Promise<BoxP
     isBox && pinned !== undefined && isolation !== undefined
       ? await problems.attempt(() => useImage({ ports }, pinned, isolation, origin))
       : undefined;
-  const spec = used ?? pinned ?? asksFor;
+  const offers = await problems.attempt(() => findToolchains({ ports }, manifestInputs));
+  const shown = toolchainsOf(offers ?? [], wantsImage(asksFor));
+  const spec = { ...(used ?? pinned ?? asksFor), ...shown.part };
   const command = isBox
     ? problems.try(() => planStart(getAgent({ ports }, spec.agent.name), spec, inputs))
     : { kind: "none" as const };
   return {
     problems: problems.list,
-    warnings,
+    warnings: [...warnings, ...shown.warnings],
+    toolchains: offers,
     layers: manifestInputs.layers,
     projectDir: manifestInputs.projectDir,
     manifestDigest: digest,

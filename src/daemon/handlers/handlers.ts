@@ -9,6 +9,7 @@ import type { Box } from "../../contract/box.ts";
 import type { Core } from "../../core/context.ts";
 import { createBox } from "../../core/box/create-box.ts";
 import { askTrust, grantTrust, revokeTrust } from "../../core/trust/grant-trust.ts";
+import { allowToolchains } from "../../core/toolchains/find-toolchains.ts";
 import { measureDisk } from "../../core/resources/measure-disk.ts";
 import { exportBox } from "../../core/box/export-box.ts";
 import { moveBox } from "../../core/box/move-box.ts";
@@ -229,6 +230,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     return undefined;
   },
 
+  allowToolchains: ({ deps, body }) => allowToolchains(deps.core, body),
   askTrust: ({ deps, body }) => askTrust(deps.core, body),
   grantTrust: ({ deps, body, access }) => grantTrust(deps.core, body, makerOf(access)),
   listTrust: async ({ deps }) => ({

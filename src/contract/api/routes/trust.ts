@@ -22,6 +22,16 @@ export const trustRoutes = {
     reach: "host",
     harms: ["trust"],
   },
+  allowToolchains: {
+    method: "POST",
+    path: "/v1/trust/toolchains",
+    summary: "Agree to show toolchains of the host to boxes, read-only, by digest.",
+    body: "AllowToolchainsBody",
+    response: "ListTrustAnswer",
+    scope: "trust",
+    reach: "host",
+    harms: ["trust"],
+  },
   listTrust: {
     method: "GET",
     path: "/v1/trust",

@@ -1,6 +1,7 @@
 /** For a form: what a manifest may say, and what the daemon would say to one. */
 import { z } from "zod";
 import { BoxSpec, Isolation } from "../../box.ts";
+import { ToolchainOffer } from "../../toolchain.ts";
 import { CreateBox, PolicyAnswer, TrustQuestion } from "../schemas.ts";
 import { Problem } from "./error-answer.ts";
 import { PlannedCommand } from "./planned-command.ts";
@@ -33,6 +34,10 @@ export const ManifestCheck = z.object({
     })
     .optional(),
   trust: TrustQuestion.optional().describe("What the file asks for beyond its workspace."),
+  toolchains: z
+    .array(ToolchainOffer)
+    .optional()
+    .describe("Toolchains that the project uses, and whether the box gets them."),
   summary: z
     .object({
       name: z.string().describe("The name it would get."),

@@ -10,7 +10,7 @@ import {
   type MountSpec,
   type SecurityException,
 } from "../../../contract/box.ts";
-import type { BoxDirs, BoxTools } from "../../../ports/runtime.ts";
+import type { BoxDirs, BoxTools, ShownDirectory } from "../../../ports/runtime.ts";
 import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-baseline.ts";
 import type { Placement } from "./limits/limiter.ts";
 import type { SystemFile } from "../system-files.ts";
@@ -35,6 +35,9 @@ export interface LaunchInput {
   readonly tools: BoxTools;
   /** Already checked, sources resolved. */
   readonly mounts: readonly MountSpec[];
+  /** Toolchains, checked and within reach, and files in the place of those in them that hold credentials. */
+  readonly shown?: readonly ShownDirectory[] | undefined;
+  readonly masks?: readonly SystemFile[] | undefined;
   /** Only those that this runtime can do: more directories in memory. */
   readonly exceptions?: readonly SecurityException[] | undefined;
   /** Names in the workspace that are there, and that the box may not change. */
@@ -160,6 +163,9 @@ function boxArgv(input: LaunchInput): readonly string[] {
       bind("--ro-bind", directory, `${boxPaths.agents}/${agent}`),
     ),
     ...(tools.skills === undefined ? [] : bind("--ro-bind", tools.skills, boxPaths.skills)),
+    ...(input.shown ?? []).flatMap(({ source, target }) => bind("--ro-bind", source, target)),
+    // SECURITY: after the directories that they are in.
+    ...(input.masks ?? []).flatMap(({ source, target }) => bind("--ro-bind", source, target)),
     ...input.mounts.flatMap((mount) =>
       bind(mount.readOnly ? "--ro-bind" : "--bind", mount.source, mount.target),
     ),

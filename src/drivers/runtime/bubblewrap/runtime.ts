@@ -3,13 +3,13 @@
  * that a daemon that was killed between any two steps finds exactly what lives.
  */
 import { randomBytes } from "node:crypto";
-import { join, dirname } from "node:path";
-import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AgentBoxError } from "../../../base/errors.ts";
 import { KeyedMutex } from "../../../base/mutex.ts";
 import { omitUndefined } from "../../../base/omit-undefined.ts";
-import { BoxName, boxPaths, type Isolation, type BoxOwner } from "../../../contract/box.ts";
+import { BoxName, boxPaths, type Isolation } from "../../../contract/box.ts";
 import { signalProcess } from "../../../host/processes.ts";
 import type { Runtime, RuntimeBox, RuntimeStatus, RuntimeUsage } from "../../../ports/runtime.ts";
 import { identify, type ProcessIdentity, usageFromProc, waitUntilGone } from "../process-tree.ts";
@@ -21,6 +21,8 @@ import { EndWatch } from "./end-watch.ts";
 import { etcFiles } from "../etc-files.ts";
 import { Guard } from "../guard.ts";
 import { OwnerMaps } from "../owner-maps.ts";
+import { findBarrier, Passages } from "./passages.ts";
+import { checkToolchains } from "../toolchain-mounts.ts";
 import { isolationOf, refuseUnenforceable } from "./guarantees.ts";
 import { detectLimiter } from "./limits/detect.ts";
 import type { Limiter, GroupFreezer } from "./limits/limiter.ts";
@@ -29,22 +31,6 @@ import { type BoxRecord, readBootId, Records } from "./records.ts";
 import { mountSystemFiles } from "../system-files.ts";
 import { readSystemLayout } from "../system-layout.ts";
 import { refuseUnsupported } from "./unsupported.ts";
-
-/** Explains why a box's user cannot get to a path: names the directory that stands in the way. */
-async function findBarrier(path: string, { uid, gid }: BoxOwner): Promise<string | undefined> {
-  const above: string[] = [];
-  for (let at = dirname(path); ; at = dirname(at)) {
-    above.unshift(at);
-    if (at === "/") break;
-  }
-  for (const directory of above) {
-    const found = await stat(directory).catch(() => undefined);
-    if (found === undefined) return directory;
-    const bit = found.uid === uid ? 0o100 : found.gid === gid ? 0o010 : 0o001;
-    if ((found.mode & bit) === 0) return directory;
-  }
-  return undefined;
-}
 
 /** Stops a box through its control group, where it has one. */
 const groupFreezer = (groups: GroupFreezer): Freezer => ({
@@ -86,6 +72,7 @@ class BubblewrapRuntime implements Runtime {
   readonly #records: Records;
   readonly #guard: Guard;
   readonly #owners: OwnerMaps;
+  readonly #passages: Passages;
   readonly #freezer: Freezer;
   readonly #verbs = new KeyedMutex();
   readonly #ends: EndWatch;
@@ -100,6 +87,7 @@ class BubblewrapRuntime implements Runtime {
     this.#records = new Records(boxesDir);
     this.#guard = new Guard(boxesDir);
     this.#owners = new OwnerMaps(boxesDir, host.uid);
+    this.#passages = new Passages(boxesDir, host.uid);
     this.#freezer = limiter.freezer === undefined ? signalFreezer : groupFreezer(limiter.freezer);
     this.#ends = new EndWatch((name, first) => this.#settle(name, first));
   }
@@ -115,7 +103,7 @@ class BubblewrapRuntime implements Runtime {
       if (first !== undefined) this.#ends.watch(record.name, first);
       // A chain without a first process may still be coming up, and needs what it mounts on.
       else if ((await this.#guard.isRaised(record.name)) && (await scanChain(record.link)).length === 0) {
-        await this.#owners.lower(record.name);
+        await this.#lower(record.name);
         await this.#guard.lower(record.name);
       }
     }
@@ -165,9 +153,16 @@ class BubblewrapRuntime implements Runtime {
     const mapped = await this.#owners.raise(
       guarded === undefined ? box : { ...box, dirs: { ...box.dirs, workspace: guarded.workspace } },
     );
+    const { directories, masks } = await checkToolchains(box.toolchains ?? [], {
+      boxesDir: this.#boxesDir,
+      boxd: box.tools.boxd,
+    });
+    const shown = await this.#passages.raise(box, directories);
     const placement = await this.#limiter.prepare(box.name, box.resources);
     const chain = startChain({
       ...mapped,
+      shown,
+      masks,
       guardedNames: guarded?.names ?? [],
       host: this.#host,
       memoryBytes: box.resources.memoryBytes,
@@ -235,8 +230,14 @@ class BubblewrapRuntime implements Runtime {
     const record = await this.#records.find(name);
     if (record !== undefined && record.bootId === this.#bootId) await this.#kill(record);
     await this.#limiter.release(name);
-    await this.#owners.lower(name);
+    await this.#lower(name);
     await this.#guard.lower(name);
+  }
+
+  /** What was mounted on the host for a box that does not live any more. */
+  async #lower(name: string): Promise<void> {
+    await this.#owners.lower(name);
+    await this.#passages.lower(name);
   }
 
   async #kill(record: BoxRecord): Promise<void> {
@@ -363,7 +364,7 @@ class BubblewrapRuntime implements Runtime {
   async #releaseIfEnded(name: string): Promise<void> {
     if ((await this.#status(name))?.phase !== "stopped") return;
     await this.#limiter.release(name);
-    await this.#owners.lower(name);
+    await this.#lower(name);
     await this.#guard.lower(name);
   }
 }

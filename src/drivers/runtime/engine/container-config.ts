@@ -6,7 +6,7 @@ import type { ContainerCreateOptions, HostConfig, MountSettings } from "dockerod
 import { omitUndefined } from "../../../base/omit-undefined.ts";
 import { boxPaths, boxUser, type BoxOwner } from "../../../contract/box.ts";
 import { type EngineFacts, isOlderApi } from "../../../host/engine/facts.ts";
-import type { RuntimeBox } from "../../../ports/runtime.ts";
+import type { RuntimeBox, ShownDirectory } from "../../../ports/runtime.ts";
 import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-baseline.ts";
 import type { SystemFile } from "../system-files.ts";
 import type { SystemLayout } from "../system-layout.ts";
@@ -23,6 +23,9 @@ export interface ContainerInput {
   readonly layout: SystemLayout;
   /** Our files in place of the system's, checked. */
   readonly files: readonly SystemFile[];
+  /** Toolchains, and files in the place of those in them that hold credentials; checked. */
+  readonly shown?: readonly ShownDirectory[] | undefined;
+  readonly masks?: readonly SystemFile[] | undefined;
   /** Names in the workspace that are there, and that the box may not change. */
   readonly guardedNames: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -185,6 +188,7 @@ function bindMounts(input: ContainerInput): MountSettings[] {
     ...(input.secretsVolume === undefined ? [] : [volume(input.secretsVolume, boxPaths.secrets)]),
     // An image has them inside; what it lacks, boxd's own look at the artifacts tells.
     ...(box.image === undefined ? toolMounts(tools) : []),
+    ...[...(input.shown ?? []), ...(input.masks ?? [])].map(({ source, target }) => readOnly(source, target)),
     ...box.mounts.map((mount) =>
       mount.readOnly ? closed(input.facts, mount.source, mount.target) : writable(mount.source, mount.target),
     ),

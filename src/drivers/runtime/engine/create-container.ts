@@ -58,6 +58,7 @@ function refuseForbidden(box: RuntimeBox, body: ContainerBody): void {
   const problems = forbiddenSettings(body, {
     devices: exceptions.flatMap(({ devices }) => devices),
     capabilities: exceptions.flatMap(({ capabilities }) => capabilities),
+    directories: (box.toolchains ?? []).map(({ source }) => source),
     gpus: exceptions.reduce((sum, { gpus }) => sum + gpus, 0),
   });
   if (problems.length === 0) return;

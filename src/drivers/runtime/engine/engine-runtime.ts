@@ -144,7 +144,11 @@ export class EngineRuntime implements Runtime {
   async #launch(box: RuntimeBox): Promise<RuntimeStatus> {
     const { engine, installation, ociRuntime, boundary } = this.#options;
     try {
-      const prepared = await prepare(box, engine.facts, { guard: this.#guard, owners: this.#owners });
+      const prepared = await prepare(box, engine.facts, {
+        guard: this.#guard,
+        owners: this.#owners,
+        boxesDir: this.#options.boxesDir,
+      });
       const base = box.image === undefined ? baseImage(prepared.layout) : undefined;
       const secretsVolume =
         engine.facts.kind === "podman"

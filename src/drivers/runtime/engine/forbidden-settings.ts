@@ -11,6 +11,8 @@ import type { ContainerBody, ContainerHostConfig } from "./container-config.ts";
 export interface Granted {
   readonly devices: readonly string[];
   readonly capabilities: readonly string[];
+  /** Toolchains that a person has agreed to show, by their real path. */
+  readonly directories?: readonly string[] | undefined;
   readonly gpus: number;
 }
 
@@ -102,7 +104,7 @@ export function forbiddenSettings(
     ...Object.keys(host.Sysctls ?? {})
       .filter((name) => name !== "net.ipv4.ip_unprivileged_port_start")
       .map((name) => `it sets ${name}`),
-    ...mountProblems(host),
+    ...mountProblems(host, granted),
     ...tmpfsProblems(host.Tmpfs),
   ];
 }
@@ -158,7 +160,7 @@ function securityProblems(options: readonly string[]): readonly string[] {
   return problems;
 }
 
-function mountProblems(host: ContainerHostConfig): readonly string[] {
+function mountProblems(host: ContainerHostConfig, { directories = [] }: Granted): readonly string[] {
   return (host.Mounts ?? []).flatMap((mount) => {
     const { Source: source, Target: target } = mount;
     const problems: string[] = [];
@@ -169,7 +171,11 @@ function mountProblems(host: ContainerHostConfig): readonly string[] {
       problems.push(`mounts at ${target} would be seen outside`);
     if (!source.startsWith("/") || !target.startsWith("/"))
       problems.push(`${source} → ${target} is not absolute`);
-    if (source === "/" || (!isOwnerMap(source) && hostDirs.some((directory) => isWithin(source, directory))))
+    const isGranted = mount.ReadOnly === true && directories.includes(source) && source.startsWith("/root/");
+    if (
+      source === "/" ||
+      (!isOwnerMap(source) && !isGranted && hostDirs.some((directory) => isWithin(source, directory)))
+    )
       problems.push(`it sees the host's ${source}`);
     if (engineSockets.some((name) => source.endsWith(`/${name}`)))
       problems.push(`it sees the engine's ${source}`);

@@ -5,11 +5,12 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AgentBoxError } from "../../../base/errors.ts";
 import type { EngineFacts } from "../../../host/engine/facts.ts";
-import type { RuntimeBox } from "../../../ports/runtime.ts";
+import type { RuntimeBox, ShownDirectory } from "../../../ports/runtime.ts";
 import { etcFiles } from "../etc-files.ts";
 import type { Guard } from "../guard.ts";
 import type { OwnerMaps } from "../owner-maps.ts";
 import { checkBesideGuard } from "../mounts.ts";
+import { checkToolchains } from "../toolchain-mounts.ts";
 import { mountSystemFiles, type SystemFile } from "../system-files.ts";
 import { readSystemLayout, type SystemLayout } from "../system-layout.ts";
 import { userInside } from "./container-config.ts";
@@ -20,6 +21,8 @@ export interface Prepared {
   readonly box: RuntimeBox;
   readonly layout: SystemLayout;
   readonly files: readonly SystemFile[];
+  readonly shown: readonly ShownDirectory[];
+  readonly masks: readonly SystemFile[];
   readonly guardedNames: readonly string[];
   readonly seccomp: string;
 }
@@ -29,7 +32,11 @@ const prefix = "engine.";
 export async function prepare(
   box: RuntimeBox,
   facts: EngineFacts,
-  { guard, owners }: { readonly guard: Guard; readonly owners: OwnerMaps },
+  {
+    guard,
+    owners,
+    boxesDir,
+  }: { readonly guard: Guard; readonly owners: OwnerMaps; readonly boxesDir: string },
 ): Promise<Prepared> {
   // An image has a system of its own: nothing of the host's is shown.
   const layout = box.image === undefined ? readSystemLayout() : { entries: [], maskedFiles: [] };
@@ -38,12 +45,17 @@ export async function prepare(
   const guarded = await guard.raise(box);
   if (guarded !== undefined) checkBesideGuard(box.mounts, guarded);
   refuseUnspeakable(facts, box);
+  // An image has its own.
+  const toolchains = box.image === undefined ? (box.toolchains ?? []) : [];
+  const { directories, masks } = await checkToolchains(toolchains, { boxesDir, boxd: box.tools.boxd });
   makeMountPoints(box);
   return {
     box: await owners.raise(
       guarded === undefined ? box : { ...box, dirs: { ...box.dirs, workspace: guarded.workspace } },
     ),
     layout,
+    shown: directories,
+    masks,
     files: [...trust, ...writeEtc(box, facts)],
     guardedNames: guarded?.names ?? [],
     seccomp: await seccompOption(box, facts),
