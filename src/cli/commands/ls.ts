@@ -103,24 +103,56 @@ export interface BoxTableOptions {
   readonly width: number;
 }
 
-/** The project comes last and takes the room that is left, because it is the widest and can be cut. */
-export function renderBoxes(
-  boxes: readonly BoxSummary[],
-  { nowMs, home, style, width }: BoxTableOptions,
-): string {
+/** What takes the room that is left comes last, because it is the widest and can be cut. */
+export function renderBoxes(boxes: readonly BoxSummary[], options: BoxTableOptions): string {
+  const { nowMs, style, width } = options;
+  // Where agents work, what they do says more than where: the runtime and the project are in --json and in inspect.
+  const hasTasks = boxes.some(({ task, lastAction }) => task !== undefined || lastAction !== undefined);
   const rows = boxes.map((box) => [
     style.bold(shorten(box.name, 28)),
     paintPhase(box.phase, phaseText(box), style),
     box.agent,
-    box.runtime,
+    ...(hasTasks ? [] : [box.runtime]),
     age(box.sinceMs, nowMs),
+    ...(hasTasks ? [filesText(box), costText(box)] : []),
   ]);
-  const head = ["NAME", "STATE", "AGENT", "RUNTIME", "SINCE"].map(style.dim);
+  const titles = hasTasks
+    ? ["NAME", "STATE", "AGENT", "SINCE", "FILES", "COST"]
+    : ["NAME", "STATE", "AGENT", "RUNTIME", "SINCE"];
+  const head = titles.map(style.dim);
   const taken = widthOf(renderTable([head, ...rows].map((row) => [...row, "|"])).split("\n")[0]!);
   const available = Math.max(12, width - taken + 1);
-  const projects = boxes.map((box) => shorten(printable(tilde(box.projectDir ?? "-", home)), available));
+  const last = boxes.map((box) =>
+    hasTasks ? cutEnd(whatText(box, options), available) : shorten(projectText(box, options), available),
+  );
   return renderTable([
-    [...head, style.dim("PROJECT")],
-    ...rows.map((row, index) => [...row, projects[index]!]),
+    [...head, style.dim(hasTasks ? "WHAT" : "PROJECT")],
+    ...rows.map((row, index) => [...row, last[index]!]),
   ]);
+}
+
+const projectText = ({ projectDir }: BoxSummary, { home }: BoxTableOptions): string =>
+  printable(tilde(projectDir ?? "-", home));
+
+/** What it needs a person for, or else its task and what it did last. */
+function whatText(box: BoxSummary, options: BoxTableOptions): string {
+  const { needs, task, lastAction } = box;
+  const [need] = needs;
+  const parts = need === undefined ? [task, lastAction] : [need.sentence, task];
+  const text = parts.filter((part) => part !== undefined && part !== "").join(" · ");
+  return text === "" ? projectText(box, options) : printable(text);
+}
+
+/** A sentence is cut at its end; of a path the end says most. */
+const cutEnd = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text;
+
+function filesText({ changedFiles, addedLines, deletedLines }: BoxSummary): string {
+  if (changedFiles === undefined || changedFiles === 0) return "-";
+  return addedLines === undefined ? `${changedFiles}` : `${changedFiles} +${addedLines} -${deletedLines}`;
+}
+
+function costText({ tokens, costMicroUsd }: BoxSummary): string {
+  if (tokens === undefined) return "-";
+  return costMicroUsd === undefined ? `${tokens} tokens` : `$${(costMicroUsd / 1_000_000).toFixed(2)}`;
 }

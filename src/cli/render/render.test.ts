@@ -62,6 +62,32 @@ describe("ls", () => {
     expect(text).toContain("/backend");
   });
 
+  it("says what agents are doing, in the width there is, and what a person is needed for first", () => {
+    const working: BoxSummary = {
+      ...box,
+      task: "Make the cart add up",
+      lastAction: "Bash: npm test \u001b[2J",
+      changedFiles: 3,
+      addedLines: 10,
+      deletedLines: 2,
+      tokens: 9,
+      costMicroUsd: 1_230_000,
+    };
+    const options = { nowMs: 180_000, home: "/home/ann", style: plain, width: 120 };
+    const text = renderBoxes([working, box], options);
+    expect(text).toContain("3 +10 -2  $1.23  Make the cart add up · Bash: npm test");
+    expect(text).not.toContain("\u001b");
+    expect(text).toContain("/backend");
+    const needs = [
+      { kind: "stuck", sentence: "It does nothing.", sinceMs: 0 },
+    ] as unknown as BoxSummary["needs"];
+    expect(renderBoxes([{ ...working, needs }], options)).toContain(
+      "It does nothing. · Make the cart add up",
+    );
+    const narrow = renderBoxes([working], { ...options, width: 80 }).split("\n");
+    expect(narrow.every((line) => line.length <= 80)).toBe(true);
+  });
+
   it("says how a box ended", () => {
     expect(phaseText({ phase: "stopped", reason: "finished", exitCode: 3 })).toBe("finished (3)");
     expect(phaseText({ phase: "stopped", reason: "requested" })).toBe("stopped");

@@ -22,6 +22,8 @@ export interface Facts {
   readonly repo?: string;
   readonly branch?: string;
   readonly changedFiles?: number;
+  readonly addedLines?: number;
+  readonly deletedLines?: number;
   readonly tokens?: number;
   readonly costMicroUsd?: number;
 }
@@ -51,6 +53,7 @@ export class BoxFacts {
     const { tokens = 0, microUsd = 0 } = this.#spent.find(box) ?? {};
     return {
       ...omitUndefined({ repo, branch, changedFiles }),
+      ...this.#changed.findLines(box),
       ...(tokens === 0 ? {} : { tokens }),
       // A cost that is not known is left out: zero would say that it was free.
       ...(microUsd === 0 ? {} : { costMicroUsd: microUsd }),

@@ -11,8 +11,15 @@ import type { Store } from "../../ports/store.ts";
 const maxPaths = 1_000;
 const maxPathLength = 256;
 
+export interface ChangedLines {
+  readonly addedLines: number;
+  readonly deletedLines: number;
+}
+
 interface Changes {
   files: number | undefined;
+  /** As the newest checkpoint says; what the agent has named since is not counted in lines. */
+  lines: ChangedLines | undefined;
   /** Paths the agent has named since the newest checkpoint. */
   readonly named: Set<string>;
 }
@@ -45,6 +52,11 @@ export class ChangedFiles {
     return named.size === 0 ? files : Math.max(files ?? 0, named.size);
   }
 
+  findLines({ incarnation }: Pick<Box, "incarnation">): Partial<ChangedLines> {
+    const { lines, files = 0 } = this.#boxes.get(incarnation) ?? {};
+    return files === 0 ? {} : (lines ?? {});
+  }
+
   noticed(event: BoxEvent): void {
     if (this.#missed) this.#missed.push(event);
     else this.#apply(event);
@@ -57,23 +69,27 @@ export class ChangedFiles {
     if (type === "box.removed") this.#boxes.delete(incarnation);
     else if (type === "work.merged") this.#set(incarnation, 0);
     else if (type === "checkpoint.taken")
-      this.#set(incarnation, data["reason"] === "base" ? 0 : Number(data["files"] ?? 0));
+      this.#set(incarnation, data["reason"] === "base" ? 0 : Number(data["files"] ?? 0), {
+        addedLines: Number(data["added"] ?? 0),
+        deletedLines: Number(data["deleted"] ?? 0),
+      });
     else if (type === "agent.event" && data["kind"] === "file_changed") {
       const { named } = this.#of(incarnation);
       if (named.size < maxPaths) named.add(String(data["path"]).slice(0, maxPathLength));
     }
   }
 
-  #set(incarnation: string, files: number): void {
+  #set(incarnation: string, files: number, lines?: ChangedLines): void {
     const changes = this.#of(incarnation);
     changes.files = files;
+    changes.lines = lines;
     changes.named.clear();
   }
 
   #of(incarnation: string): Changes {
     let changes = this.#boxes.get(incarnation);
     if (!changes) {
-      changes = { files: undefined, named: new Set() };
+      changes = { files: undefined, lines: undefined, named: new Set() };
       this.#boxes.set(incarnation, changes);
     }
     return changes;
@@ -94,7 +110,10 @@ export class ChangedFiles {
       }
       const merged = new Set(merges.filter(({ isUndone }) => !isUndone).map(({ commit }) => commit));
       for (const { incarnation, commit, reason, totals } of newest.values())
-        this.#set(incarnation, reason === "base" || merged.has(commit) ? 0 : totals.files);
+        this.#set(incarnation, reason === "base" || merged.has(commit) ? 0 : totals.files, {
+          addedLines: totals.added,
+          deletedLines: totals.deleted,
+        });
     } finally {
       const missed = this.#missed ?? [];
       this.#missed = undefined;

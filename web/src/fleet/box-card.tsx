@@ -7,16 +7,7 @@ import { StateBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useAction } from "../parts/use-action.ts";
-import {
-  type BoxItemProps,
-  BoxLink,
-  BoxPick,
-  Changed,
-  Repository,
-  Sparks,
-  Spent,
-  TimeLeft,
-} from "./box-facts.tsx";
+import { type BoxItemProps, BoxLink, BoxPick, Changed, Sparks, Spent, TimeLeft, What } from "./box-facts.tsx";
 
 /** The next actions of a resting box, in the place where a running one shows its use. */
 function Steps({ box }: { box: BoxSummary }) {
@@ -62,7 +53,7 @@ export const BoxCard = memo(function BoxCard({
         <StateBadge box={box} />
       </div>
       <div className="fleet-card-repo">
-        <Repository box={box} />
+        <What box={box} />
       </div>
       <dl className="fleet-facts">
         <div>
@@ -72,7 +63,7 @@ export const BoxCard = memo(function BoxCard({
         <div>
           <dt>Files</dt>
           <dd>
-            <Changed n={box.changedFiles} />
+            <Changed box={box} />
           </dd>
         </div>
         <div>

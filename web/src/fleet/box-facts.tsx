@@ -53,7 +53,7 @@ export function BoxPick({
   );
 }
 
-export function Repository({ box: { repo, branch } }: { box: BoxSummary }) {
+function Repository({ box: { repo, branch } }: { box: BoxSummary }) {
   if (repo === undefined) return <span className="quiet">no repository</span>;
   return (
     <span className="fleet-cut" title={branch === undefined ? repo : `${repo} on ${branch}`}>
@@ -68,9 +68,43 @@ export function Repository({ box: { repo, branch } }: { box: BoxSummary }) {
   );
 }
 
-export function Changed({ n }: { n: number | undefined }) {
+/** The task, what it needs a person for or did last: not the branch, which repeats the name of the box. */
+export function What({ box }: { box: BoxSummary }) {
+  const { task, needs, lastAction } = box;
+  const [need] = needs;
+  const now = need?.sentence ?? lastAction;
+  if (task === undefined && now === undefined) return <Repository box={box} />;
+  return (
+    <span className="fleet-what">
+      {task === undefined ? null : (
+        <span className="fleet-cut" title={task}>
+          <Visible text={task} />
+        </span>
+      )}
+      {now === undefined ? null : (
+        <span className={`fleet-cut small ${need === undefined ? "quiet" : "fleet-needs"}`} title={now}>
+          <Visible text={now} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+export function Changed({ box: { changedFiles: n, addedLines, deletedLines } }: { box: BoxSummary }) {
   if (n === undefined) return <span className="quiet">–</span>;
-  return n === 0 ? <span className="quiet">none</span> : <Count n={n} />;
+  if (n === 0) return <span className="quiet">none</span>;
+  return (
+    <span>
+      <Count n={n} />
+      {addedLines === undefined || deletedLines === undefined ? null : (
+        <span className="small">
+          {" "}
+          <span className="talk-added">+{addedLines}</span>{" "}
+          <span className="talk-deleted">−{deletedLines}</span>
+        </span>
+      )}
+    </span>
+  );
 }
 
 export function Spent({ box: { tokens, costMicroUsd } }: { box: BoxSummary }) {

@@ -24,7 +24,7 @@ interface BoxListProps {
   readonly onFocus: (name: string) => void;
 }
 
-const heights = { heading: 44, card: 206, row: 48, narrowRow: 76 } as const;
+const heights = { heading: 44, card: 226, row: 48, narrowRow: 76 } as const;
 const cardWidth = 330;
 /** On a page this narrow a row of the table has two lines; fleet.css has the same number. */
 const narrow = "(max-width: 820px)";

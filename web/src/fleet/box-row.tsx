@@ -1,22 +1,13 @@
 import { memo } from "react";
 import { StateBadge } from "../parts/badge.tsx";
-import {
-  type BoxItemProps,
-  BoxLink,
-  BoxPick,
-  Changed,
-  Repository,
-  Sparks,
-  Spent,
-  TimeLeft,
-} from "./box-facts.tsx";
+import { type BoxItemProps, BoxLink, BoxPick, Changed, Sparks, Spent, TimeLeft, What } from "./box-facts.tsx";
 
 export const RowHead = () => (
   <div className="fleet-row fleet-row-head" role="row">
     <span role="columnheader">
       <span className="visually-hidden">Selected</span>
     </span>
-    {["Box", "State", "Agent", "Repository", "Files", "Cost", "Processor and memory", "Time"].map((title) => (
+    {["Box", "State", "Agent", "Task", "Files", "Cost", "Processor and memory", "Time"].map((title) => (
       <span key={title} role="columnheader">
         {title}
       </span>
@@ -41,10 +32,10 @@ export const BoxRow = memo(function BoxRow({ box, isSelected, isCurrent, onSelec
         {box.agent}
       </span>
       <span role="cell" className="fleet-cell-repo fleet-cut">
-        <Repository box={box} />
+        <What box={box} />
       </span>
       <span role="cell" className="fleet-cell-files">
-        <Changed n={box.changedFiles} />
+        <Changed box={box} />
       </span>
       <span role="cell" className="fleet-cell-cost">
         <Spent box={box} />
