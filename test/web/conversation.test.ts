@@ -76,7 +76,10 @@ describeUnless(noBrowser)("the conversation in the dashboard", () => {
       await region.getByRole("button", { name: /^Bash/ }).last().click();
       await region.getByRole("region", { name: "Output" }).getByText("U+001B").waitFor();
       expect(await region.locator("img").count()).toBe(0);
-      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
+      const { scrollWidth, clientWidth } = await page.evaluate(() => ({
+        scrollWidth: document.documentElement.scrollWidth,
+        clientWidth: document.documentElement.clientWidth,
+      }));
       expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
     });
 
