@@ -55,6 +55,7 @@ export const errorCodes = {
     exitCodes.refused,
     "The digest that was agreed to is not the digest of what is asked.",
   ),
+  "template.not_found": code(404, exitCodes.notFound, "There is no template of this name."),
   "queue.not_found": code(404, exitCodes.notFound, "There is no such task in the queue."),
   "queue.busy": code(409, exitCodes.conflict, "A task of the queue is not in the state that this needs."),
   "notice.undeliverable": code(502, exitCodes.failed, "A notice could not be delivered now.", true),

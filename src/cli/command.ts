@@ -28,7 +28,8 @@ export type CompletionKind =
   | "port"
   | "preset"
   | "runtime"
-  | "secret";
+  | "secret"
+  | "template";
 
 export type CommandGroup = "Work" | "Review" | "Boxes" | "Look" | "Network" | "Secrets" | "Project" | "Host";
 

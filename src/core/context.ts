@@ -89,6 +89,8 @@ export interface HostFacts {
   readProjectFile(projectDir: string, name: string): Promise<string | undefined>;
   /** Throws `file.foreign` where another user decides what is in a file or directory. */
   requireOwn(path: string): Promise<void>;
+  /** The owner's templates, by name; one that cannot be read is left out. */
+  listTemplates(): Promise<readonly { readonly name: string; readonly values: Record<string, unknown> }[]>;
   readUserConfig(): Promise<ConfigFile | undefined>;
   /** The owner's settings for all users of the machine. */
   readHostPolicy(): Promise<ConfigFile | undefined>;

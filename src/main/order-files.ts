@@ -3,6 +3,7 @@ import { parseUserConfig } from "../manifest/index.ts";
 import type { ConfigFile, HostFacts } from "../core/context.ts";
 import type { HostEnv } from "../host/env.ts";
 import type { Home } from "../host/home.ts";
+import { listTemplates } from "../host/templates.ts";
 import { OrderFiles } from "../host/ownership.ts";
 import { join } from "node:path";
 
@@ -14,10 +15,13 @@ export interface DaemonOrders {
   readonly own: OrderFiles;
   /** Files of projects: also those of directories that the owner has named. */
   readonly projects: OrderFiles;
-  readonly facts: Pick<HostFacts, "readProjectFile" | "requireOwn" | "readUserConfig" | "readHostPolicy">;
+  readonly facts: Pick<
+    HostFacts,
+    "listTemplates" | "readProjectFile" | "requireOwn" | "readUserConfig" | "readHostPolicy"
+  >;
 }
 
-export function openOrderFiles(env: HostEnv, home: Pick<Home, "config">): DaemonOrders {
+export function openOrderFiles(env: HostEnv, home: Pick<Home, "config" | "root">): DaemonOrders {
   const own = new OrderFiles(env);
   /** SECURITY: a file that is not there sets no limits; one that cannot be read must not be taken for that. */
   const readConfig = async (file: string): Promise<ConfigFile | undefined> => {
@@ -36,6 +40,18 @@ export function openOrderFiles(env: HostEnv, home: Pick<Home, "config">): Daemon
       readProjectFile: (projectDir, name) => projects.read(join(projectDir, name), { maxBytes }),
       requireOwn: (path) => projects.requireOwn(path),
       readUserConfig: () => readConfig(home.config),
+      async listTemplates() {
+        const { parse } = await import("smol-toml");
+        const files = await listTemplates(home.root, env);
+        return files.flatMap(({ name, text }) => {
+          try {
+            const { version: _version, ...values } = parse(text);
+            return [{ name, values: JSON.parse(JSON.stringify(values)) as Record<string, unknown> }];
+          } catch {
+            return [];
+          }
+        });
+      },
       readHostPolicy: () => readConfig(hostPolicyFile),
     },
   };

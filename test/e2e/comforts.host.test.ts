@@ -1,11 +1,11 @@
 /** Commands that people type without having read the help: they work, or lead to the right one. */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
-import { eventsOf, onAgents } from "../support/agents.ts";
+import { boxOf, eventsOf, onAgents } from "../support/agents.ts";
 import type { TestDaemon } from "../support/daemon.ts";
 import { onPty } from "../support/pty.ts";
 
@@ -69,6 +69,43 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
     ]);
     expect((await daemon.cli(["wait", "worked", "nobody"])).code).toBe(3);
     for (const name of ["worked", "rested"]) await daemon.cli(["rm", name]);
+  });
+
+  it("makes boxes from templates, over which flags win", async () => {
+    const { daemon } = ground;
+    const cwd = await ground.project();
+    const file = join(daemon.scratch, "night.toml");
+    const text = '[agent]\nname = "notebot"\nautonomy = "ask"\n\n[budget.run]\ntokens = 700\n';
+    writeFileSync(file, text);
+    expect(await daemon.cli(["template", "save", "night", file])).toMatchObject({
+      code: 0,
+      stdout: "Saved night. Use it: agentbox run --template night\n",
+    });
+    expect((await daemon.cli(["template", "ls"])).stdout).toBe("NAME   SETS\nnight  agent budget\n");
+    expect((await daemon.cli(["template", "show", "night"])).stdout).toBe(text);
+    expect(await daemon.client.listTemplates()).toMatchObject([
+      { name: "night", values: { agent: { name: "notebot" }, budget: { run: { tokens: 700 } } } },
+    ]);
+    const made = ["create", "--template", "night", "--autonomy", "full", "--name", "from-template"];
+    expect((await daemon.cli(made, { cwd })).code).toBe(0);
+    expect((await boxOf(daemon, "from-template")).spec).toMatchObject({
+      agent: { name: "notebot", autonomy: "full" },
+      budget: [{ scope: "run", tokens: 700 }],
+    });
+    await daemon.cli(["rm", "from-template"]);
+    // What it says is checked like a flag, and another user's file is no template.
+    writeFileSync(file, '[agent]\nname = "nobot"\n');
+    await daemon.cli(["template", "save", "wrong", file]);
+    expect((await daemon.cli(["create", "--template", "wrong"], { cwd })).stderr).toContain("nobot");
+    const [, other] = ["night", "wrong"].map((name) => join(daemon.home, "templates", `${name}.toml`));
+    chmodSync(other!, 0o666);
+    expect(await daemon.cli(["create", "--template", "wrong"], { cwd })).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining("can be written by everybody"),
+    });
+    chmodSync(other!, 0o600);
+    for (const name of ["night", "wrong"]) await daemon.cli(["template", "rm", name]);
+    expect((await daemon.cli(["create", "--template", "night"], { cwd })).code).toBe(3);
   });
 
   it("lists by filter and by name only, and shows each change as it comes", async () => {

@@ -232,6 +232,7 @@ export async function openTestCore(
         readProjectFile: async () => undefined,
         requireOwn: async () => undefined,
         readUserConfig: async () => undefined,
+        listTemplates: async () => [],
         readHostPolicy: async () => undefined,
       },
       clock: host.clock,

@@ -1,6 +1,8 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
+import { homePaths } from "../../host/home.ts";
+import { listTemplates } from "../../host/templates.ts";
 import { filterKeys } from "../boxes/box-filter.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { complete, type ListNames } from "../line/complete.ts";
@@ -63,6 +65,10 @@ const namesFrom =
       case "checkpoint":
         return ask(async (client) =>
           (await client.listCheckpoints(box ?? "")).flatMap(({ number, name }) => name ?? String(number)),
+        );
+      case "template":
+        return (await listTemplates(homePaths(env.agentboxHome).root, env).catch(() => [])).map(
+          ({ name }) => name,
         );
       case "port":
         return ask(async (client) => (await client.listPorts(box ?? "")).map(({ port }) => String(port)));

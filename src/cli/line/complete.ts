@@ -29,6 +29,7 @@ const flagKinds: Readonly<Record<string, CompletionKind>> = {
   secret: "secret",
   type: "event",
   filter: "filter",
+  template: "template",
 };
 const valueKinds: Readonly<Record<string, CompletionKind>> = {
   AGENT: "agent",

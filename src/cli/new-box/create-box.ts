@@ -2,13 +2,15 @@ import { readFile } from "node:fs/promises";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { type Client, planProblems } from "../../client/index.ts";
 import type { CreateBoxInput, CreatedBox } from "../../contract/api/schemas.ts";
+import type { ManifestValues } from "../../manifest/schema.ts";
 import { refusalOf } from "../../contract/plan.ts";
 import { readHostVariable } from "../../host/env.ts";
 import { homePaths } from "../../host/home.ts";
 import type { CommandContext } from "../command.ts";
 import { findManifest } from "./find-manifest.ts";
 import { withProgress } from "../render/progress.ts";
-import { typedValues } from "./set-flag.ts";
+import { over, typedValues } from "./set-flag.ts";
+import { templateValues } from "./template-values.ts";
 import { type ImageRequest, solvingProblems } from "./solve-problems.ts";
 
 const readConfig = (file: string): Promise<string | undefined> =>
@@ -32,7 +34,10 @@ export async function boxInput(
   const found = await findManifest(cwd, env);
   const name = chosen ?? args.text("name");
   const trust = args.text("trust");
-  const typed = (await typedValues(args, cwd, command.flags)) ?? {};
+  const typed = over(
+    await templateValues(env, args.text("template")),
+    (await typedValues(args, cwd, command.flags)) ?? {},
+  ) as ManifestValues;
   return {
     ...more,
     projectDir: found?.dir ?? cwd,

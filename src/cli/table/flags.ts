@@ -79,6 +79,7 @@ export const boxFlags: Readonly<Record<string, FlagSpec>> = {
     value: "NAME[=S]",
     summary: "Let the box use a secret, such as github.",
   },
+  template: { type: "text", value: "NAME", summary: "Begin with this template; see agentbox template." },
   set: { type: "list", value: "LINE", summary: "Any line of a manifest, as TOML." },
   trust: { type: "text", value: "DIGEST", summary: "Agree to exactly these requests of the manifest." },
 };

@@ -2,6 +2,21 @@ import type { CommandSpec } from "../command.ts";
 
 export const project: readonly CommandSpec[] = [
   {
+    name: "template",
+    group: "Project",
+    summary: "Keep settings of boxes under a name, for any project.",
+    usage: "template ls | show NAME | save NAME [FILE] | rm NAME",
+    examples: [
+      "agentbox template save night night.toml     sections of a manifest",
+      'agentbox run --template night --task "fix the tests"',
+    ],
+    flags: {},
+    takes: [0, 3],
+    completes: ["ls", "show", "save", "rm"],
+    completesNext: "template",
+    load: () => import("../commands/template.ts"),
+  },
+  {
     name: "init",
     group: "Project",
     summary: "Write an agentbox.toml that fits this project.",

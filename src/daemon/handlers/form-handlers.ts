@@ -17,6 +17,7 @@ export const formHandlers: Pick<Handlers, keyof typeof formRoutes> = {
     await requireProject(core, access, body);
     return checkManifest(core, { ...body, ...makerOf(access) });
   },
+  listTemplates: async ({ deps: { core } }) => ({ templates: [...(await core.ports.host.listTemplates())] }),
   async listProjects({ deps: { core }, access }) {
     const all = await core.ports.store.listBoxes();
     const boxes = all.filter(({ name, incarnation }) => access.shows({ box: name, incarnation }));

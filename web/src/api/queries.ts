@@ -28,4 +28,8 @@ export const approvalsQuery = queryOptions({
   queryFn: () => client.listApprovals(),
 });
 export const agentsQuery = queryOptions({ queryKey: ["agents"], queryFn: () => client.listAgents() });
+export const templatesQuery = queryOptions({
+  queryKey: ["templates"],
+  queryFn: () => client.listTemplates(),
+});
 export const projectsQuery = queryOptions({ queryKey: ["projects"], queryFn: () => client.listProjects() });

@@ -3,7 +3,8 @@ import { formatDuration, parseDuration } from "../../../src/base/duration.ts";
 import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { BoxSpec } from "../../../src/contract/box.ts";
 import { client } from "../api/client.ts";
-import { boxesQuery } from "../api/queries.ts";
+import { useMe } from "../api/me.ts";
+import { boxesQuery, templatesQuery } from "../api/queries.ts";
 import { Button } from "../parts/button.tsx";
 import { Field, Select } from "../parts/field.tsx";
 import { useToast } from "../parts/toast.tsx";
@@ -21,6 +22,8 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
   const boxes = useQuery(boxesQuery).data ?? [];
   const toast = useToast();
   const last = readLast();
+  const isOfHost = useMe()?.isAdmin === true;
+  const templates = useQuery({ ...templatesQuery, enabled: isOfHost }).data ?? [];
   const copy = async (name: string) => {
     const { box } = await client.getBox(name);
     onDraft({ projectDir: box.projectDir ?? "", values: valuesOf(box.spec) });
@@ -30,7 +33,9 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
     <details className="parts-card new-box-section">
       <summary>
         <h2>Start from</h2>
-        <span className="quiet small new-box-section-hint">A preset, another box, or the last form.</span>
+        <span className="quiet small new-box-section-hint">
+          A preset, a template, another box, or the last form.
+        </span>
       </summary>
       <div className="parts-stack new-box-beginnings">
         <div className="new-box-presets">
@@ -38,6 +43,12 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
             <Button key={preset.name} onClick={() => onPreset(preset.values)} className="new-box-preset">
               <span>{preset.title}</span>
               <span className="small quiet">{preset.description}</span>
+            </Button>
+          ))}
+          {templates.map(({ name, values }) => (
+            <Button key={`template ${name}`} onClick={() => onPreset(values)} className="new-box-preset">
+              <span>{name}</span>
+              <span className="small quiet">Your template: {Object.keys(values).join(", ")}.</span>
             </Button>
           ))}
           {last === undefined ? null : (

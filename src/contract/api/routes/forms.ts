@@ -33,4 +33,15 @@ export const formRoutes = {
     reach: "member",
     harms: ["see"],
   },
+  listTemplates: {
+    method: "GET",
+    path: "/v1/templates",
+    summary: "Partial manifests that the owner of the host keeps under names.",
+    response: "ListTemplatesAnswer",
+    unwrap: "templates",
+    // They are the owner's own words, with what the owner gives to boxes.
+    scope: "read",
+    reach: "host",
+    harms: ["see"],
+  },
 } as const satisfies Record<string, Route>;

@@ -68,4 +68,13 @@ export const GetManifestSchemaAnswer = z.object({
 
 export const CheckManifestBody = CreateBox.omit({ start: true, ephemeral: true });
 
+export const ListTemplatesAnswer = z.object({
+  templates: z.array(
+    z.object({
+      name: z.string(),
+      values: z.record(z.string(), z.unknown()).describe("A partial manifest."),
+    }),
+  ),
+});
+
 export const ListProjectsAnswer = z.object({ projects: z.array(KnownProject) });
