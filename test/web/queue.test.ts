@@ -1,7 +1,7 @@
 /** The queue's page: tasks are added, moved, paused, tried again and taken off, on a desk and on a phone. */
 import axe from "axe-core";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type AgentGround, boxOf, onAgents } from "../support/agents.ts";
 import {
   type TestBrowser,
@@ -19,9 +19,16 @@ const namesIn = (page: Page, section: string): Promise<string[]> =>
   tasksIn(page, section).evaluateAll((items) => items.map((item) => item.getAttribute("aria-label") ?? ""));
 const waiting = "Waiting and running";
 
-async function empty({ daemon }: AgentGround): Promise<void> {
-  const { tasks } = await daemon.client.listQueue();
-  if (tasks.length > 0) await daemon.client.removeQueued({ ids: tasks.map(({ id }) => id) });
+/** Whatever an earlier case has left. */
+async function empty({ daemon: { client } }: AgentGround): Promise<void> {
+  await client.changeQueue({ isPaused: true });
+  await becomesTrue("nothing runs", async () => {
+    const { tasks } = await client.listQueue();
+    return tasks.every(({ state }) => state !== "running" && state !== "starting");
+  });
+  const ids = (await client.listQueue()).tasks.map(({ id }) => id);
+  if (ids.length > 0) await client.removeQueued({ ids });
+  for (const { name } of await client.listBoxes()) await client.removeBox(name, { force: true });
 }
 
 async function fill(page: Page, dir: string, tasks: readonly string[]): Promise<void> {
@@ -38,11 +45,11 @@ describeUnless(noBrowser)("the queue's page", () => {
       browser = await launchBrowser();
     });
     afterAll(() => browser?.[Symbol.asyncDispose]());
+    beforeEach(() => empty(ground));
 
     it.each([1280, 390])("adds, orders, runs and reviews, at %s px", async (width) => {
       const { daemon } = ground;
       ground.play([{ text: "worked", usage: { input: 10, output: 5 } }]);
-      await daemon.client.changeQueue({ isPaused: true });
       const dir = await ground.project();
       await using view = await signedInPage(browser, daemon, { path: "/queue", width, height: 800 });
       const { page } = view;
@@ -77,22 +84,15 @@ describeUnless(noBrowser)("the queue's page", () => {
       const { tasks } = await daemon.client.listQueue();
       for (const { box, task } of tasks) {
         expect((await boxOf(daemon, box!)).run?.task).toBe(task);
-        await page.getByRole("link", { name: box! }).waitFor();
+        await page.getByRole("link", { name: box!, exact: true }).waitFor();
       }
       await page.getByRole("listitem", { name: "first" }).getByRole("button", { name: "Retry" }).click();
       await becomesTrue("it ran again", async () => (await daemon.client.listBoxes()).length >= 3);
       await page.getByText("2 boxes are ready for review.").waitFor();
-      await becomesTrue("nothing runs", async () =>
-        (await daemon.client.listQueue()).tasks.every(({ state }) => state === "ended"),
-      );
-      await empty(ground);
-      for (const { name } of await daemon.client.listBoxes())
-        await daemon.client.removeBox(name, { force: true });
     });
 
     it("refuses what could not start, and takes a task from the form of a new box", async () => {
       const { daemon } = ground;
-      await daemon.client.changeQueue({ isPaused: true });
       await using view = await signedInPage(browser, daemon, { path: "/queue" });
       const { page } = view;
       await settled(page);
@@ -114,7 +114,6 @@ describeUnless(noBrowser)("the queue's page", () => {
       expect((await daemon.client.listQueue()).tasks).toMatchObject([
         { task: "From the form.", agent: "notebot", projectDir: dir, state: "waiting" },
       ]);
-      await empty(ground);
     });
   });
 });

@@ -42,7 +42,7 @@ async function list(context: CommandContext): Promise<number> {
 async function show(context: CommandContext, words: readonly string[]): Promise<number> {
   const text = await readTemplate(homeOf(context), context.env, nameIn("show", words));
   if (context.screen.isJson) context.screen.printJson({ name: words[0], text });
-  else context.screen.print(printable(text.trimEnd()));
+  else for (const line of text.trimEnd().split("\n")) context.screen.print(printable(line));
   return 0;
 }
 
