@@ -15,7 +15,7 @@ export async function parseTemplate(name: string, text: string): Promise<Manifes
   const { parse } = await import("smol-toml");
   try {
     const { version: _version, ...values } = parse(text);
-    return values as ManifestValues;
+    return values;
   } catch (error) {
     throw new AgentBoxError(
       "input.invalid",
