@@ -243,6 +243,19 @@ describeUnless(noBrowser)("deciding about work", () => {
     expect(project.read("good.txt")).toBe("good\n");
   });
 
+  it("brings a guest to the box that they were given", async () => {
+    const project = await makeProject(daemon);
+    await working(daemon, project, "given", "echo hello > hello.txt");
+    const { url } = await daemon.client.createShare("given", { may: "look", with: { link: true } });
+    await using guest = await signedInPage(browser, daemon, { url: url! });
+    await guest.page.getByRole("heading", { name: "given", exact: true }).waitFor();
+    expect(new URL(guest.page.url()).pathname).toBe("/box/given");
+    // The owner, who has more than one, stays on the list.
+    await using owner = await signedInPage(browser, daemon);
+    await owner.page.getByRole("heading", { name: "Boxes", exact: true }).waitFor();
+    expect(new URL(owner.page.url()).pathname).toBe("/");
+  });
+
   it("shows a conflict, and merges once the work stands on the newest state of the branch", async () => {
     const project = await makeProject(daemon);
     const change = `sed -i 's/= 3;/= 33;/' src/cart.js; echo own > own.txt
