@@ -169,19 +169,20 @@ onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
     expect((await git("add", "-A")).code).toBe(0);
     expect((await git("commit", "-qm", "Write a note of my own")).code).toBe(0);
     const head = (await git("rev-parse", "HEAD")).stdout.trim();
+    const branch = (await git("symbolic-ref", "--short", "HEAD")).stdout.trim();
     const conflict = await daemon.cli(["merge", "rebased", "--unseen"]);
     expect(codeOf(conflict)).toBe("merge.conflict");
     expect(conflict.stderr).toContain("agentbox rebase rebased");
     const sent = model.requests.length;
     ground.play([{ text: "rebased as you said" }]);
-    const rebased = await watch(daemon, ["rebase", "rebased"]);
+    const rebased = await daemon.cli(["rebase", "rebased"], { timeoutMs: 110_000 });
     expect(rebased.code, rebased.stderr).toBe(0);
-    expect(rebased.stderr).toContain(`Brought 1 commit of main (${head.slice(0, 12)})`);
+    expect(rebased.stderr).toContain(`Brought 1 commit of ${branch} (${head.slice(0, 12)})`);
     const asked = JSON.stringify(questionsSince(model, sent)[0]?.body);
     for (const text of ["refs/agentbox/upstream", "Write a note of my own", "- note.txt"])
       expect(asked).toContain(text);
     const { events } = await daemon.client.listEvents({ box: "rebased", type: "review.upstream", limit: 5 });
-    expect(events.map(({ data }) => data)).toEqual([{ commit: head, branch: "main" }]);
+    expect(events.map(({ data }) => data)).toEqual([{ commit: head, branch }]);
     // Not on top of it yet: the work is compared with what the box began with, and the second try has nothing new to say.
     expect((await reviewOf(daemon, "rebased")).changes.map(({ path }) => path)).toEqual(["note.txt"]);
   });

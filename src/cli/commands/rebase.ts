@@ -14,17 +14,15 @@ export const run: RunCommand = async (context) => {
     client.rebaseWork(name),
   );
   const { box, branch, commit, commits, isSent } = rebased;
-  if (screen.isJson) {
-    screen.printJson(rebased);
-    return 0;
-  }
+  const isWatched = isSent && box.run?.mode === "headless" && !args.isSet("detach");
+  // With --json the events of the run are the answer, as those of "send" are.
+  if (screen.isJson && !isWatched) screen.printJson(rebased);
   const where = `${branch === undefined ? "" : `${printable(branch)} `}(${commit.slice(0, 12)})`.trim();
-  screen.note(
-    `Brought ${plural(commits, "commit")} of ${where} into ${name} as refs/agentbox/upstream.${
-      isSent ? " The agent rebases its work onto it." : ` Rebase there: agentbox exec ${name}`
-    }`,
-  );
-  return isSent && box.run?.mode === "headless" && !args.isSet("detach")
-    ? watchRun(context, client, box, lastId)
-    : 0;
+  if (!screen.isJson)
+    screen.note(
+      `Brought ${plural(commits, "commit")} of ${where} into ${name} as refs/agentbox/upstream.${
+        isSent ? " The agent rebases its work onto it." : ` Rebase there: agentbox exec ${name}`
+      }`,
+    );
+  return isWatched ? watchRun(context, client, box, lastId) : 0;
 };
