@@ -63,7 +63,7 @@ describe("a guest", () => {
     });
     for (const one of everyRoute(mine)) {
       const { scope, reach } = one.route;
-      if (one.name === "signOut" || reach === "sight") continue;
+      if (one.name === "signOut" || reach === "visible") continue;
       const mayLook = reach === "anyone" || (reach === "look" && scope === "read");
       const mayWork = mayLook || (reach === "work" && scope === "work");
       for (const [session, isIn] of [

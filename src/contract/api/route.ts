@@ -14,11 +14,11 @@ type Schemas = {
 export type SchemaName = keyof Schemas;
 
 /**
- * `anyone`: every caller with a credential. `member`: every caller but guests. `sight`: every caller with a credential,
+ * `anyone`: every caller with a credential. `member`: every caller but guests. `visible`: every caller with a credential,
  * and the handler shows and changes only what they see. `look`, `work`, `own`: that role on the route's {box}. `host`:
  * the owner of the host and admins.
  */
-export type Reach = "anyone" | "member" | "sight" | "look" | "work" | "own" | "host";
+export type Reach = "anyone" | "member" | "visible" | "look" | "work" | "own" | "host";
 
 /** Who may use a route. SECURITY: this is what stands between a guest of one box and the host. */
 export interface RouteAccess {

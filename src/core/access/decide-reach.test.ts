@@ -43,7 +43,7 @@ describe("who may use a route", () => {
   it("holds a token to its scopes, and to the one it acts for", () => {
     const token = { kind: "token", id: "t", name: "ci", scopes: ["read"], of: owner } as const;
     expect(decideReach(token, { scope: "read", reach: "host" }, undefined).allow).toBe(true);
-    expect(decideReach(token, { scope: "work", reach: "sight" }, undefined)).toMatchObject({
+    expect(decideReach(token, { scope: "work", reach: "visible" }, undefined)).toMatchObject({
       reason: "scope",
     });
     expect(decideReach(token, { scope: "none", reach: "anyone" }, undefined).allow).toBe(true);

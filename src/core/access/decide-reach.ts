@@ -23,7 +23,7 @@ export function decideReach(
   // Before the scope: a caller who does not see a box must not learn that it exists.
   if (isBoxed && role === undefined && !isOfHost(principal)) return no("unseen");
   if (scope !== "none" && !scopesOf(principal).includes(scope)) return no("scope");
-  if (reach === "anyone" || reach === "sight") return yes;
+  if (reach === "anyone" || reach === "visible") return yes;
   if (reach === "member") return principal.kind === "guest" ? no("guest") : yes;
   if (reach === "host") return isOfHost(principal) ? yes : no("host");
   return isOfHost(principal) || includesRole(role, reach) ? yes : no("role");

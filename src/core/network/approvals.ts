@@ -17,7 +17,7 @@ type Parts = Using<
 
 const answerWithinMs = 60_000;
 const defaultTtlMs = 86_400_000;
-/** SECURITY: a box must not bury a person in questions, or hide one among thousands. */
+/** SECURITY: a box must not flood a person with questions, or hide one among thousands. */
 const maxOpenPerBox = 32;
 /** SECURITY: asking and giving up in a loop would write two events each time into a log that only grows. */
 const questionsPerMinute = 60;

@@ -23,8 +23,16 @@ import { type Exchange, allowedMethods, host, makeExchange } from "./exchange.ts
 import { type FuzzServer, type Sighting, digestOf } from "./servers.ts";
 
 /** How a program speaks to the gate. */
-const ways = ["http2", "raw-http2", "http1-in-tls", "http1", "proxy", "tunnel", "http2-tunnel"] as const;
-type Way = (typeof ways)[number];
+const clientKinds = [
+  "http2",
+  "raw-http2",
+  "http1-in-tls",
+  "http1",
+  "proxy",
+  "tunnel",
+  "http2-tunnel",
+] as const;
+type ClientKind = (typeof clientKinds)[number];
 
 /** `judged`: rules name methods, so what a body hides must never run. `read`: read only because a plain request always is. */
 type Mode = "judged" | "read";
@@ -32,7 +40,7 @@ type Mode = "judged" | "read";
 interface Sent {
   readonly exchange: Exchange;
   readonly isManaged: boolean;
-  readonly way: Way;
+  readonly clientKind: ClientKind;
   allowed: number;
   seen: number;
 }
@@ -133,10 +141,12 @@ export class Differential implements AsyncDisposable {
   }
 
   async #program(random: Random, server: FuzzServer, mode: Mode, name: string): Promise<Told> {
-    const way: Way =
-      mode === "read" ? pick(random, ["http1", "http1", "proxy", "http2"] as const) : pick(random, ways);
-    const isHttp2 = way.includes("http2");
-    const isSecure = isHttp2 || way === "http1-in-tls" || way === "tunnel";
+    const clientKind: ClientKind =
+      mode === "read"
+        ? pick(random, ["http1", "http1", "proxy", "http2"] as const)
+        : pick(random, clientKinds);
+    const isHttp2 = clientKind.includes("http2");
+    const isSecure = isHttp2 || clientKind === "http1-in-tls" || clientKind === "tunnel";
     const port = isSecure ? server.https : server.http;
     const exchanges: Exchange[] = [];
     const wanted = 1 + below(random, 80);
@@ -146,7 +156,7 @@ export class Differential implements AsyncDisposable {
     // Caddy waits for a body that it does not need, unless the connection is to end anyway.
     const answersAtOnce =
       server.name !== "apache" && (server.name !== "caddy" || isSecure || mode === "judged");
-    const mayDisguise = (!isHttp2 || way === "raw-http2") && random() < 0.4;
+    const mayDisguise = (!isHttp2 || clientKind === "raw-http2") && random() < 0.4;
     const cutShare = isHttp2 ? 0.2 : 0.04;
     const situation = { isHostile, mayDisguise, mayAnswerEarly, answersAtOnce, cutShare };
     for (let i = 0; i < wanted; i += 1) {
@@ -156,35 +166,35 @@ export class Differential implements AsyncDisposable {
       this.#sent.set(`${exchange.method} ${exchange.path}`, {
         exchange,
         isManaged,
-        way,
+        clientKind,
         allowed: 0,
         seen: 0,
       });
       // Over HTTP/1.1 nothing can follow on a connection that has ended.
       if (!isHttp2 && exchange.ending !== "whole") break;
     }
-    const socket = await this.#connect(way, port).catch((error: unknown) => String(error));
+    const socket = await this.#connect(clientKind, port).catch((error: unknown) => String(error));
     if (typeof socket === "string") {
-      this.#find(`${name}: no connection over ${way}: ${socket}`);
+      this.#find(`${name}: no connection over ${clientKind}: ${socket}`);
       return { answers: [], isStuck: true };
     }
     this.differences.exchanges += exchanges.length;
-    if (way === "raw-http2") return await speakRawHttp2(random, socket, exchanges);
+    if (clientKind === "raw-http2") return await speakRawHttp2(random, socket, exchanges);
     if (isHttp2) return await speakHttp2(random, socket, exchanges);
-    return await speakHttp1(random, socket, exchanges, way === "proxy" && port);
+    return await speakHttp1(random, socket, exchanges, clientKind === "proxy" && port);
   }
 
-  async #connect(way: Way, port: number): Promise<Socket> {
-    if (way === "proxy") return await this.#fixture.open({ via: "proxy" });
-    const isTunnel = way.endsWith("tunnel");
+  async #connect(clientKind: ClientKind, port: number): Promise<Socket> {
+    if (clientKind === "proxy") return await this.#fixture.open({ via: "proxy" });
+    const isTunnel = clientKind.endsWith("tunnel");
     const socket = await this.#fixture.open(isTunnel ? { via: "proxy" } : { via: "tcp", host, port });
-    if (way === "http1") return socket;
+    if (clientKind === "http1") return socket;
     if (isTunnel) {
       socket.write(`CONNECT ${host}:${port} HTTP/1.1\r\nHost: ${host}:${port}\r\n\r\n`);
       const [answer] = (await once(socket, "data")) as [Buffer];
       if (!answer.toString("latin1").startsWith("HTTP/1.1 200 ")) return socket.destroy();
     }
-    return await startTls(socket, host, this.#ca, [way.includes("http2") ? "h2" : "http/1.1"]);
+    return await startTls(socket, host, this.#ca, [clientKind.includes("http2") ? "h2" : "http/1.1"]);
   }
 
   #hear({ exchange, status, seen, size, bytes }: Answer, name: string): void {
@@ -227,7 +237,7 @@ export class Differential implements AsyncDisposable {
       sent.seen += 1;
       // A request without a body may be sent once more when a kept connection was closed at that moment.
       const isBodiless =
-        exchange.framing === "none" || (sent.way.includes("http2") && exchange.body.length === 0);
+        exchange.framing === "none" || (sent.clientKind.includes("http2") && exchange.body.length === 0);
       const mayRepeat = isBodiless && method !== "POST";
       if (sent.seen > sent.allowed * (mayRepeat ? 2 : 1))
         this.#find(`${server} has read ${method} ${target} ${sent.seen} times`);
@@ -238,7 +248,8 @@ export class Differential implements AsyncDisposable {
       this.#find(`${server} has read ${method} ${target} with "${authorization}" as its authorization`);
     if (digest === undefined || exchange.disguise !== undefined) return true;
     // Node's client writes the end of a stream before it resets it.
-    const isUnclear = (sent.way === "http2" || sent.way === "http2-tunnel") && exchange.framing === "chunked";
+    const isUnclear =
+      (sent.clientKind === "http2" || sent.clientKind === "http2-tunnel") && exchange.framing === "chunked";
     if (exchange.sent < exchange.body.length && !isUnclear)
       this.#find(
         `${server} has taken ${exchange.sent} of ${exchange.body.length} bytes of ${method} ${target} for all`,

@@ -35,7 +35,7 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const [wanted, setWanted] = useState("");
   const found = useMemo(() => findRows(rows, wanted), [rows, wanted]);
-  const [place, setPlace] = useState(0);
+  const [position, setPosition] = useState(0);
   // While somebody reads further up, what comes in below moves nothing.
   const [isAtEnd, setAtEnd] = useState(turn === undefined);
   const isAtEndNow = useRef(isAtEnd);
@@ -77,13 +77,13 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
   const goTo = (next: number) => {
     if (found.length === 0) return;
     const at = (next + found.length) % found.length;
-    setPlace(at);
+    setPosition(at);
     setAtEnd(false);
     list.scrollToIndex(found[at]!, { align: "center" });
   };
   const search = (text: string) => {
     setWanted(text);
-    setPlace(0);
+    setPosition(0);
     const hits = findRows(rows, text);
     if (hits.length === 0) return;
     setAtEnd(false);
@@ -95,7 +95,7 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
       if (!next.delete(key)) next.add(key);
       return next;
     });
-  const current = found[place];
+  const current = found[position];
   const hits = useMemo(() => new Set(found), [found]);
 
   return (
@@ -107,7 +107,7 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
           value={wanted}
           onChange={({ target }) => search(target.value)}
           onKeyDown={(event) => {
-            if (event.key === "Enter") goTo(place + (event.shiftKey ? -1 : 1));
+            if (event.key === "Enter") goTo(position + (event.shiftKey ? -1 : 1));
           }}
         />
         <span className="quiet small" role="status">
@@ -115,10 +115,10 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
             ? `${rows.length} ${rows.length === 1 ? "entry" : "entries"}${isWhole ? "" : ", loading more"}`
             : found.length === 0
               ? "Nothing found"
-              : `${place + 1} of ${found.length}`}
+              : `${position + 1} of ${found.length}`}
         </span>
         {found.length > 0 ? (
-          <IconButton icon="chevron" label="Next match" onClick={() => goTo(place + 1)} />
+          <IconButton icon="chevron" label="Next match" onClick={() => goTo(position + 1)} />
         ) : null}
         {isAtEnd ? null : (
           <Button

@@ -99,15 +99,15 @@ function Section({ title, tasks, mayChange, children }: SectionProps) {
       {tasks.length === 0 ? children : null}
       <ol className="queue-list">
         {tasks.map((task) => {
-          const place = waiting.indexOf(task);
+          const index = waiting.indexOf(task);
           return (
             <TaskRow
               key={task.id}
               task={task}
               mayChange={mayChange}
-              above={place > 0 ? waiting[place - 1] : undefined}
-              below={place === -1 ? undefined : waiting[place + 1]}
-              belowThat={place === -1 ? undefined : waiting[place + 2]}
+              above={index > 0 ? waiting[index - 1] : undefined}
+              below={index === -1 ? undefined : waiting[index + 1]}
+              belowThat={index === -1 ? undefined : waiting[index + 2]}
             />
           );
         })}

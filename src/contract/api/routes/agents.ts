@@ -69,7 +69,7 @@ export const agentRoutes = {
     query: "UsageFilter",
     response: "UsageAnswer",
     scope: "read",
-    reach: "sight",
+    reach: "visible",
     harms: ["see"],
   },
   listModelRequests: {
@@ -80,7 +80,7 @@ export const agentRoutes = {
     response: "ListModelRequestsAnswer",
     unwrap: "requests",
     scope: "read",
-    reach: "sight",
+    reach: "visible",
     harms: ["see"],
   },
   listAgents: {

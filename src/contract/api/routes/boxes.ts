@@ -9,7 +9,7 @@ export const boxRoutes = {
     response: "ListBoxesAnswer",
     unwrap: "boxes",
     scope: "read",
-    reach: "sight",
+    reach: "visible",
     harms: ["see"],
   },
   createBox: {

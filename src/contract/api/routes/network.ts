@@ -69,7 +69,7 @@ export const networkRoutes = {
     response: "ListEgressAnswer",
     unwrap: "records",
     scope: "read",
-    reach: "sight",
+    reach: "visible",
     harms: ["see"],
   },
   listApprovals: {
@@ -79,7 +79,7 @@ export const networkRoutes = {
     response: "ListApprovalsAnswer",
     unwrap: "approvals",
     scope: "read",
-    reach: "sight",
+    reach: "visible",
     harms: ["see"],
   },
   answerApproval: {
@@ -88,7 +88,7 @@ export const networkRoutes = {
     summary: "Answer a question.",
     body: "ApprovalAnswer",
     scope: "approve",
-    reach: "sight",
+    reach: "visible",
     harms: ["answer"],
     limits: [projectAnswer, secretAnswer],
   },

@@ -201,7 +201,7 @@ export const reviewRoutes = {
     response: "UndoMergeAnswer",
     unwrap: "merge",
     scope: "review",
-    reach: "sight",
+    reach: "visible",
     harms: ["land"],
   },
   pushWork: {

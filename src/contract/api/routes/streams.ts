@@ -50,7 +50,7 @@ export const streamRoutes = {
     query: "EventFilter",
     response: "EventPage",
     scope: "read",
-    reach: "sight",
+    reach: "visible",
     harms: ["see"],
   },
 } as const satisfies Record<string, Route>;

@@ -10,7 +10,7 @@ import { Visible } from "../../parts/visible.tsx";
 const maxText = 8_192;
 
 /** Lines of the new content; without them it is about the file. */
-export interface CommentPlace {
+export interface CommentRange {
   readonly path: string;
   readonly line?: number | undefined;
   readonly endLine?: number | undefined;
@@ -21,9 +21,9 @@ export interface CommentText {
   readonly suggestion?: string | undefined;
 }
 
-export type NewComment = CommentPlace & CommentText;
+export type NewComment = CommentRange & CommentText;
 
-const placeWords = ({ line, endLine }: CommentPlace): string =>
+const rangeWords = ({ line, endLine }: CommentRange): string =>
   line === undefined ? "the file" : endLine === undefined ? `line ${line}` : `lines ${line} to ${endLine}`;
 
 /** A text that is being written; it outlives the form, which is gone while its line is out of sight. */
@@ -33,7 +33,7 @@ export interface Unsaved {
 }
 
 interface CommentFormProps {
-  place: CommentPlace;
+  range: CommentRange;
   /** The lines as they are, for a suggestion; undefined where not all of them are shown. */
   original: string | undefined;
   first?: CommentText | undefined;
@@ -43,7 +43,7 @@ interface CommentFormProps {
   onCancel: () => void;
 }
 
-export function CommentForm({ place, original, first, unsaved, save, onSave, onCancel }: CommentFormProps) {
+export function CommentForm({ range, original, first, unsaved, save, onSave, onCancel }: CommentFormProps) {
   const [draft, setDraft] = useState<CommentText>(() => unsaved?.read() ?? first ?? { text: "" });
   const { text, suggestion } = draft;
   const change = (next: CommentText) => {
@@ -62,7 +62,7 @@ export function CommentForm({ place, original, first, unsaved, save, onSave, onC
   };
   return (
     <div className="review-comment">
-      <Field label={`Comment on ${placeWords(place)}`}>
+      <Field label={`Comment on ${rangeWords(range)}`}>
         <TextArea
           autoFocus
           rows={3}
@@ -74,7 +74,7 @@ export function CommentForm({ place, original, first, unsaved, save, onSave, onC
       </Field>
       {suggestion === undefined ? null : (
         <Field
-          label={`Suggested change of ${placeWords(place)}`}
+          label={`Suggested change of ${rangeWords(range)}`}
           hint={isSame ? "Change the text first." : "The agent is asked to write this here."}
         >
           <TextArea
@@ -138,7 +138,7 @@ export function CommentNote({
   if (isEditing)
     return (
       <CommentForm
-        place={comment}
+        range={comment}
         original={original ?? suggestion}
         first={{ text, ...omitUndefined({ suggestion }) }}
         save="Save comment"
@@ -153,7 +153,7 @@ export function CommentNote({
     <div className="review-comment" role="note">
       <div className="parts-row small quiet">
         <Badge tone={tones[state]}>{words[state]}</Badge>
-        {placeWords(comment)} · <Ago atMs={atMs} />
+        {rangeWords(comment)} · <Ago atMs={atMs} />
         {actions.canComment && state === "draft" ? (
           <>
             <Button kind="quiet" onClick={() => setEditing(true)}>

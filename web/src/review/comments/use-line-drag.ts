@@ -1,7 +1,7 @@
 /** Lines chosen by pressing on a number and dragging over others; the release opens the form. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import { placeBetween } from "../diff/use-reading.ts";
-import type { CommentPlace } from "./comments.tsx";
+import type { CommentRange } from "./comments.tsx";
 
 interface Lines {
   readonly path: string;
@@ -9,7 +9,7 @@ interface Lines {
   readonly to: number;
 }
 
-export function useLineDrag(onChosen: (place: CommentPlace) => void) {
+export function useLineDrag(onChosen: (range: CommentRange) => void) {
   const [lines, setLines] = useState<Lines>();
   const latest = useRef<Lines>(undefined);
   latest.current = lines;

@@ -5,7 +5,7 @@ import { useKeys } from "../../app/keys.ts";
 import { useMay, useMayOn } from "../../api/me.ts";
 import { Button } from "../../parts/button.tsx";
 import { Visible } from "../../parts/visible.tsx";
-import type { CommentPlace, CommentText, Unsaved } from "../comments/comments.tsx";
+import type { CommentRange, CommentText, Unsaved } from "../comments/comments.tsx";
 import { useComments } from "../comments/use-comments.ts";
 import { useLineDrag } from "../comments/use-line-drag.ts";
 import { DangerBar } from "../dangers/danger-bar.tsx";
@@ -44,7 +44,7 @@ interface DiffPaneProps {
 const none: ReadonlySet<string> = new Set();
 
 /** Texts of forms by the place that they are about, as long as the page is open. */
-function useUnsaved(): (place: CommentPlace) => Unsaved {
+function useUnsaved(): (target: CommentRange) => Unsaved {
   const texts = useRef(new Map<string, CommentText>());
   return useCallback(({ path, line, endLine }) => {
     const key = JSON.stringify([path, line, endLine]);
@@ -134,7 +134,7 @@ export function DiffPane({
       contextOf,
       fold: reading.fold,
       setViewed: view,
-      openForm: (place) => reading.setForm(place),
+      openForm: (target) => reading.setForm(target),
       addComment: (comment) => comments.add.run(comment),
       unsaved,
       resolve: (comment) => comments.resolve.run(comment),
@@ -172,7 +172,7 @@ export function DiffPane({
       view(change, !isViewed(change));
       if (!isViewed(change)) reading.stepFile(files, 1);
     },
-    c: () => canComment && reading.setForm(reading.placeOf(rows)),
+    c: () => canComment && reading.setForm(reading.lineAt(rows)),
     s: () => layout.change({ isSplit: !layout.isSplit }),
     f: () => layout.change({ isListOpen: !layout.isListOpen }),
     m: () => blocked === undefined && changes.length > 0 && setMergeOpen(true),

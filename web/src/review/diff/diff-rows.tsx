@@ -110,11 +110,11 @@ export const DiffRow = memo(function DiffRow({
       return (
         <CommentForm
           key={row.key}
-          place={row.place}
+          range={row.range}
           original={row.original}
-          unsaved={actions.unsaved(row.place)}
+          unsaved={actions.unsaved(row.range)}
           save="Add comment"
-          onSave={(text) => actions.addComment({ ...row.place, ...text })}
+          onSave={(text) => actions.addComment({ ...row.range, ...text })}
           onCancel={() => actions.openForm(undefined)}
         />
       );

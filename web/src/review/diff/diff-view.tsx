@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import type { Change } from "../../../../src/contract/review/change.ts";
 import type { DangerKind } from "../../../../src/contract/review/danger.ts";
-import type { CommentActions, CommentPlace, NewComment, Unsaved } from "../comments/comments.tsx";
+import type { CommentActions, CommentRange, NewComment, Unsaved } from "../comments/comments.tsx";
 import { DiffRow } from "./diff-rows.tsx";
 import { type Row, newLineOf } from "./rows.ts";
 import { useDiffScroll } from "./use-diff-scroll.ts";
@@ -13,9 +13,9 @@ export interface DiffActions extends CommentActions {
   readonly contextOf: (change: Change) => number;
   readonly fold: (change: Change, isFolded: boolean) => void;
   readonly setViewed: (change: Change, isViewed: boolean) => void;
-  readonly openForm: (place: CommentPlace | undefined) => void;
+  readonly openForm: (range: CommentRange | undefined) => void;
   readonly addComment: (comment: NewComment) => void;
-  readonly unsaved: (place: CommentPlace) => Unsaved;
+  readonly unsaved: (range: CommentRange) => Unsaved;
   /** A press on the number of a line, and the way of the pointer over others until it is released. */
   readonly beginLines: (path: string, line: number) => void;
   readonly extendLines: (path: string, line: number) => void;
@@ -40,7 +40,7 @@ interface DiffViewProps {
   onArrive: () => void;
   cursor: string | undefined;
   /** Lines that are being chosen, or commented on. */
-  chosen: CommentPlace | undefined;
+  chosen: CommentRange | undefined;
   onFileInSight: (path: string) => void;
   /** The filter of the files; another filter is read from its beginning. */
   filter: string;
@@ -80,11 +80,11 @@ export function DiffView(props: DiffViewProps) {
 
   useEffect(() => {
     if (target === undefined) return;
-    const place = placeOf(rows, target);
-    if (place === undefined) return onArrive();
-    if (place.needs !== undefined) actions.load(place.needs);
-    show(place.index, place.isLine ? "center" : "start");
-    if (place.needs !== undefined) return;
+    const row = findRow(rows, target);
+    if (row === undefined) return onArrive();
+    if (row.needs !== undefined) actions.load(row.needs);
+    show(row.index, row.isLine ? "center" : "start");
+    if (row.needs !== undefined) return;
     list.current?.focus({ preventScroll: true });
     onArrive();
   }, [target, rows]);
@@ -139,14 +139,14 @@ export function DiffView(props: DiffViewProps) {
   );
 }
 
-function isWithin(row: Row, place: CommentPlace | undefined): boolean {
+function isWithin(row: Row, range: CommentRange | undefined): boolean {
   const line = newLineOf(row);
-  if (place?.line === undefined || line === undefined || row.change.path !== place.path) return false;
-  return line >= place.line && line <= (place.endLine ?? place.line);
+  if (range?.line === undefined || line === undefined || row.change.path !== range.path) return false;
+  return line >= range.line && line <= (range.endLine ?? range.line);
 }
 
 /** The row to go to, or the file whose lines must come first. */
-function placeOf(
+function findRow(
   rows: readonly Row[],
   { path, line, key }: Target,
 ): { index: number; isLine: boolean; needs?: Change } | undefined {

@@ -2,7 +2,7 @@
 import type { Change } from "../../../../src/contract/review/change.ts";
 import type { ReviewComment } from "../../../../src/contract/review/comment.ts";
 import type { Danger, DangerKind } from "../../../../src/contract/review/danger.ts";
-import type { CommentPlace } from "../comments/comments.tsx";
+import type { CommentRange } from "../comments/comments.tsx";
 import type { FilePatch, Hunk, PatchLine } from "./patch.ts";
 
 export type PatchState =
@@ -44,7 +44,7 @@ export type Row =
       readonly comment: ReviewComment;
       readonly original: string | undefined;
     })
-  | (InFile & { readonly type: "form"; readonly place: CommentPlace; readonly original: string | undefined });
+  | (InFile & { readonly type: "form"; readonly range: CommentRange; readonly original: string | undefined });
 
 export interface DangerRow extends InFile {
   readonly type: "danger";
@@ -60,7 +60,7 @@ export interface RowsQuery {
   readonly folded: ReadonlySet<string>;
   readonly comments: readonly ReviewComment[];
   readonly dangers: readonly Danger[];
-  readonly form?: CommentPlace | undefined;
+  readonly form?: CommentRange | undefined;
 }
 
 /** A larger file is fetched only when the user asks for it. */
@@ -106,7 +106,7 @@ class Remarks {
     }
   }
 
-  of(change: Change, body: readonly Row[], form: CommentPlace | undefined): Remark[] {
+  of(change: Change, body: readonly Row[], form: CommentRange | undefined): Remark[] {
     const { path } = change;
     const remarks: Remark[] = (this.#dangers.get(path) ?? []).map(({ danger, index }) => {
       const count = this.#counts.get(danger.kind) ?? 1;
@@ -121,18 +121,18 @@ class Remarks {
     }
     if (form !== undefined) {
       const [key, original] = [`${path}\0form ${form.line} ${form.endLine}`, linesOf(body, form)];
-      remarks.push({ line: lastOf(form), row: { type: "form", key, change, place: form, original } });
+      remarks.push({ line: lastOf(form), row: { type: "form", key, change, range: form, original } });
     }
     return remarks;
   }
 }
 
-const lastOf = ({ line, endLine }: Pick<CommentPlace, "line" | "endLine">) => endLine ?? line;
+const lastOf = ({ line, endLine }: Pick<CommentRange, "line" | "endLine">) => endLine ?? line;
 
 /** The text of these lines; undefined where the diff does not show all of them. */
 function linesOf(
   body: readonly Row[],
-  { line, endLine = line }: Pick<CommentPlace, "line" | "endLine">,
+  { line, endLine = line }: Pick<CommentRange, "line" | "endLine">,
 ): string | undefined {
   if (line === undefined || endLine === undefined) return undefined;
   const texts: string[] = [];

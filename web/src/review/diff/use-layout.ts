@@ -1,7 +1,7 @@
 /** How a person likes their diffs, kept in the browser. */
 import { useEffect, useState } from "react";
 
-const place = "agentbox-diff";
+const storageKey = "agentbox-diff";
 /** Below this two columns of code are too narrow to read. */
 const narrow = "(max-width: 899px)";
 /** From here on the list of files leaves the diff enough width. */
@@ -15,7 +15,7 @@ export interface Layout {
 }
 
 function read(): Layout {
-  const words = (localStorage.getItem(place) ?? "").split(" ");
+  const words = (localStorage.getItem(storageKey) ?? "").split(" ");
   return {
     isSplit: words.includes("split"),
     isTree: !words.includes("flat"),
@@ -45,11 +45,12 @@ export function useLayout(): Layout & {
       setLayout(next);
       const list = part.isListOpen === undefined ? keptList() : next.isListOpen ? "list" : "no-list";
       const words = [next.isSplit ? "split" : "unified", next.isTree ? "tree" : "flat", list];
-      localStorage.setItem(place, words.join(" ").trimEnd());
+      localStorage.setItem(storageKey, words.join(" ").trimEnd());
     },
   };
 }
 
 /** A choice of another switch does not fix the list at the width of this screen. */
 const keptList = (): string =>
-  (localStorage.getItem(place) ?? "").split(" ").find((word) => word === "list" || word === "no-list") ?? "";
+  (localStorage.getItem(storageKey) ?? "").split(" ").find((word) => word === "list" || word === "no-list") ??
+  "";

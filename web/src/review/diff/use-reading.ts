@@ -1,6 +1,6 @@
 /** Where a person is in a diff: the file, the line, what is folded, and what they are writing. */
 import { useCallback, useState } from "react";
-import type { CommentPlace } from "../comments/comments.tsx";
+import type { CommentRange } from "../comments/comments.tsx";
 import { omitUndefined } from "../../../../src/base/omit-undefined.ts";
 import type { Change } from "../../../../src/contract/review/change.ts";
 import type { Target } from "./diff-view.tsx";
@@ -12,7 +12,7 @@ export function useReading(folds: () => Iterable<string>) {
   const [current, setCurrent] = useState<string>();
   const [target, setTarget] = useState<Target>();
   const [cursor, setCursor] = useState<string>();
-  const [form, setForm] = useState<CommentPlace>();
+  const [form, setForm] = useState<CommentRange>();
   /** Lines that were chosen with Shift and the arrow keys, from the first one on. */
   const [chosen, setChosen] = useState<{
     readonly path: string;
@@ -74,7 +74,7 @@ export function useReading(folds: () => Iterable<string>) {
       }
     },
     /** The lines that the key "c" comments on. */
-    placeOf(rows: readonly Row[]): CommentPlace | undefined {
+    lineAt(rows: readonly Row[]): CommentRange | undefined {
       if (chosen !== undefined) return placeBetween(chosen);
       const row = rows.find(({ key }) => key === cursor);
       const path = row?.change.path ?? current ?? rows[0]?.change.path;
@@ -84,7 +84,7 @@ export function useReading(folds: () => Iterable<string>) {
   };
 }
 
-export function placeBetween(lines: { path: string; from: number; to: number }): CommentPlace {
+export function placeBetween(lines: { path: string; from: number; to: number }): CommentRange {
   const [line, endLine] = [Math.min(lines.from, lines.to), Math.max(lines.from, lines.to)];
   return { path: lines.path, line, ...(endLine === line ? {} : { endLine }) };
 }
