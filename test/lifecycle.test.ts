@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { waitFor } from "../src/base/wait-for.ts";
 import type { Core } from "../src/core/context.ts";
 import { pauseBox, resumeBox } from "../src/core/box/pause-box.ts";
-import { pruneBoxes } from "../src/core/box/prune-boxes.ts";
+import { pruneBoxes } from "../src/core/removal/prune-boxes.ts";
 import { reconcile } from "../src/core/box/reconcile.ts";
-import { removeBox } from "../src/core/box/remove-box.ts";
+import { removeBox } from "../src/core/removal/remove-box.ts";
 import { restartBox } from "../src/core/box/restart-box.ts";
 import { afterMain, captureExec } from "../src/core/exec/run-in-box.ts";
 import { startBox } from "../src/core/boot/start-box.ts";
@@ -62,7 +62,11 @@ describe("a box", () => {
     await resumeBox(core, "a-box");
     await restartBox(core, "a-box");
     await stopBox(core, "a-box");
-    await removeBox(core, "a-box", { force: false });
+    // The memory runtime has no git, so it cannot be told whether there is work.
+    await expect(removeBox(core, "a-box", { force: false })).rejects.toMatchObject({
+      code: "review.unmerged",
+    });
+    await removeBox(core, "a-box", { force: true });
     expect(await phaseOf("a-box")).toBeUndefined();
     const types = (await eventTypes(core, "a-box")).filter((type) => type.startsWith("box."));
     expect(types).toEqual([
@@ -194,6 +198,7 @@ describe("what happens to a box when its command has ended", () => {
     const { box } = await createOn(core, { name: "a-box" });
     // The memory runtime has no `find`, so the size is unknown.
     expect(await afterMain(core, box, "remove_if_unchanged", 0)).toEqual({ isKept: true });
+    await waitFor("it is stopped", async () => (await phaseOf("a-box")) === "stopped");
   });
 });
 
@@ -300,10 +305,16 @@ describe("prune", () => {
   it("removes what is at rest and nothing else", async () => {
     await createOn(core, { name: "at-rest", start: false });
     await createOn(core, { name: "at-work" });
-    expect((await pruneBoxes(core, { olderThanMs: 0, isDryRun: true })).removed).toEqual(["at-rest"]);
+    expect((await pruneBoxes(core, { olderThanMs: 0, isDryRun: true, force: true })).removed).toEqual([
+      "at-rest",
+    ]);
     expect(await phaseOf("at-rest")).toBe("stopped");
-    expect((await pruneBoxes(core, { olderThanMs: 3_600_000, isDryRun: false })).removed).toEqual([]);
-    expect((await pruneBoxes(core, { olderThanMs: 0, isDryRun: false })).removed).toEqual(["at-rest"]);
+    expect(
+      (await pruneBoxes(core, { olderThanMs: 3_600_000, isDryRun: false, force: true })).removed,
+    ).toEqual([]);
+    expect((await pruneBoxes(core, { olderThanMs: 0, isDryRun: false, force: true })).removed).toEqual([
+      "at-rest",
+    ]);
     expect((await host.store.listBoxes()).map(({ name }) => name)).toEqual(["at-work"]);
   });
 });

@@ -3,9 +3,10 @@ import type { BudgetLimit } from "../src/contract/model/budget.ts";
 import { noUsage } from "../src/contract/model/usage.ts";
 import type { Core } from "../src/core/context.ts";
 import { pauseBox } from "../src/core/box/pause-box.ts";
-import { raiseBudget } from "../src/core/budget/raise-budget.ts";
+import { raiseBudget, resumeWithinBudget } from "../src/core/budget/raise-budget.ts";
 import { readUsage } from "../src/core/budget/read-usage.ts";
 import type { ModelRequest } from "../src/ports/model-gateway.ts";
+import { summariseBoxes } from "../src/core/box/summarise-box.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
 
 let host: TestHost;
@@ -66,6 +67,37 @@ describe("a box whose budget is used up", () => {
     expect(await ask("worker", 50)).toBe("answered");
     const said = (await eventTypes(core, "worker")).filter((type) => /^budget|paused|resumed/.test(type));
     expect(said).toEqual(["budget.warned", "budget.exhausted", "box.paused", "budget.raised", "box.resumed"]);
+  });
+
+  it("says what the next request may use, and is not resumed into the same wall", async () => {
+    await startWith("worker", [runLimit]);
+    expect(await ask("worker", 950)).toBe("answered");
+    expect(await core.budgets.status("worker")).not.toHaveProperty("obstacle");
+    expect(await ask("worker", 50)).toBe("budget.exhausted");
+    await expect.poll(() => phaseOf("worker")).toBe("paused");
+    const obstacle = { scope: "run", unit: "tokens", used: 950, limit: 1_000, next: 150, holder: "worker" };
+    expect(await core.budgets.status("worker")).toMatchObject({ isExhausted: true, obstacle });
+    const sentence =
+      "The next request may use 150 tokens; the limit is 1,000 tokens, of which 950 tokens are used.";
+    const [summary] = await summariseBoxes(core, await host.store.listBoxes());
+    expect(summary?.needs).toMatchObject([
+      { kind: "budget", sentence: `${sentence} It is paused until you raise it.` },
+    ]);
+    await expect(resumeWithinBudget(core, "worker")).rejects.toMatchObject({
+      code: "budget.exhausted",
+      message: `"worker" waits for its budget. ${sentence}`,
+      hint: "Raise it: agentbox budget raise worker --scope run --tokens 100",
+    });
+    expect(await phaseOf("worker")).toBe("paused");
+    // The next daemon knows it, too.
+    await core[Symbol.asyncDispose]();
+    core = await openTestCore(host);
+    expect(await core.budgets.status("worker")).toMatchObject({ obstacle });
+    // The hint is enough for the request.
+    await raiseBudget(core, "worker", { tokens: 100, scope: "run" });
+    expect(await phaseOf("worker")).toBe("running");
+    await pauseBox(core, "worker");
+    expect((await resumeWithinBudget(core, "worker")).state.phase).toBe("running");
   });
 
   it("is still known as such by the next daemon, which raises it and lets it go on", async () => {

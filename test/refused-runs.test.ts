@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AgentBoxError } from "../src/base/errors.ts";
 import { waitFor } from "../src/base/wait-for.ts";
 import type { Core } from "../src/core/context.ts";
-import { unfinishedRemovals } from "../src/core/box/finish-removals.ts";
+import { unfinishedRemovals } from "../src/core/removal/finish-removals.ts";
 import { reconcile } from "../src/core/box/reconcile.ts";
-import { removeBox } from "../src/core/box/remove-box.ts";
+import { removeBox } from "../src/core/removal/remove-box.ts";
 import type { Runtime } from "../src/ports/runtime.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
 

@@ -11,7 +11,7 @@ import type { Core } from "../src/core/context.ts";
 import { createBox } from "../src/core/box/create-box.ts";
 import { describePolicy } from "../src/core/network/describe-policy.ts";
 import { planBox } from "../src/core/plan/plan-box.ts";
-import { removeBox } from "../src/core/box/remove-box.ts";
+import { removeBox } from "../src/core/removal/remove-box.ts";
 import { type TestHost, openTestCore, openTestHost } from "./support/core.ts";
 
 let host: TestHost;

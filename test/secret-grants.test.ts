@@ -3,7 +3,7 @@ import { waitFor } from "../src/base/wait-for.ts";
 import type { SecretBinding } from "../src/contract/secret/binding.ts";
 import type { Core } from "../src/core/context.ts";
 import { askTrust } from "../src/core/trust/grant-trust.ts";
-import { removeBox } from "../src/core/box/remove-box.ts";
+import { removeBox } from "../src/core/removal/remove-box.ts";
 import { addSecret, grantSecret, removeSecret, revokeSecret } from "../src/core/secrets/keep-secrets.ts";
 import { injectionListener } from "../src/core/secrets/authorise-use.ts";
 import { gateBox } from "../src/core/network/apply-policy.ts";
@@ -70,6 +70,21 @@ describe("grants of secrets", () => {
     await grantSecret(core, { name: "api", scope: "box", box: "one" });
     expect(await mayUse("one")).toBe(true);
     expect(await mayUse("two")).toBe(false);
+  });
+
+  it("is granted to the box that a person orders it for, is shown, and can be taken back from that box", async () => {
+    const secrets = { api: { how: "bearer", hosts: ["api.example.org"] } } as const;
+    const { box } = await createOn(core, { name: "ordered", flags: { secrets } });
+    expect(box.spec.secrets).toMatchObject([{ secret: "api", isOrdered: true }]);
+    expect(await mayUse("ordered")).toBe(true);
+    const { incarnation } = box;
+    expect(await core.secretGrants.list("api")).toMatchObject([
+      { secret: "api", scope: { kind: "box", box: "ordered", incarnation } },
+    ]);
+    await revokeSecret(core, { name: "api", box: "ordered" });
+    expect(await mayUse("ordered")).toBe(false);
+    expect(await core.secretGrants.list("api")).toEqual([]);
+    await removeBox(core, "ordered", { force: true, keep: false });
   });
 
   it("asks again when the same name asks for another use", async () => {

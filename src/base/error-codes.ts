@@ -80,6 +80,12 @@ export const errorCodes = {
     "The box is running but its supervisor does not answer.",
     true,
   ),
+  "box.expired": code(
+    410,
+    exitCodes.timedOut,
+    "The box reached its time to live, or was idle for too long, and what ran in it ended.",
+  ),
+  "box.ended": code(410, exitCodes.unavailable, "The box was stopped or removed while something ran in it."),
   "box.too_old": code(
     409,
     exitCodes.unavailable,
@@ -208,6 +214,8 @@ export const errorCodes = {
   "review.nothing": code(409, exitCodes.conflict, "The box has changed nothing."),
   "review.failed": code(500, exitCodes.failed, "The work could not be read."),
   "review.unavailable": code(409, exitCodes.conflict, "The box has no workspace that could be reviewed."),
+  "review.unmerged": code(409, exitCodes.refused, "The box has work that has not been merged."),
+  "removed.not_found": code(404, exitCodes.notFound, "No removed box with this name is kept."),
   "checkpoint.not_found": code(404, exitCodes.notFound, "There is no such checkpoint."),
   "comment.not_found": code(404, exitCodes.notFound, "There is no such comment."),
   "merge.danger": code(403, exitCodes.refused, "The work has dangers that have not been accepted."),

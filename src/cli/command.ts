@@ -27,6 +27,7 @@ export type CompletionKind =
   | "filter"
   | "port"
   | "preset"
+  | "removed"
   | "runtime"
   | "secret"
   | "template";

@@ -21,6 +21,8 @@ export const EventType = z.enum([
   "box.failed",
   "box.removing",
   "box.removed",
+  "box.restored",
+  "box.forgotten",
   "box.expired",
   "box.idled",
   "session.started",

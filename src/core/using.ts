@@ -54,7 +54,11 @@ export type RemoveParts =
   | "eventBytes"
   | "logs"
   | "runtimes"
-  | "storage";
+  | "storage"
+  | "store";
+
+/** Looking at what a box has done before it is removed. */
+export type LookParts = LaunchParts | RemoveParts | "getBox" | "host" | "locked" | "reviews";
 
 /** Telling people what their boxes need them for. */
 export type NoticeParts =

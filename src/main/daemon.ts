@@ -198,6 +198,7 @@ const sharedDirectories = ({ root, tools, store, logs }: Home): Record<string, r
   tools: [tools],
   images: [join(root, "images")],
   "project caches": [join(root, "caches")],
+  "removed boxes": [join(root, "removed")],
   records: [store, `${store}-wal`, `${store}-shm`],
   vault: [join(root, "vault")],
   logs: [logs],

@@ -6,6 +6,19 @@ import { manifestSections } from "./schema.ts";
 import { TrustSection } from "./sections/trust-section.ts";
 import { WebSection } from "./sections/web-section.ts";
 
+const RemovedSection = z
+  .strictObject({
+    keep_days: z
+      .int()
+      .min(0)
+      .max(365)
+      .optional()
+      .describe(
+        "Days that the work of a removed box is kept, for `agentbox restore`; 7 without it, 0 keeps nothing.",
+      ),
+  })
+  .describe("What is kept of removed boxes. User config only.");
+
 const LimitsSection = z
   .strictObject({ max_ttl: Duration.optional().describe("Longest time to live that any box may ask for.") })
   .describe("What no manifest may exceed. User config only.");
@@ -24,6 +37,7 @@ export const userConfigSections = {
   limits: LimitsSection,
   notices: NoticesSection,
   push: PushSection,
+  removed: RemovedSection,
   trust: TrustSection,
   web: WebSection,
 } as const;
@@ -45,6 +59,7 @@ export const UserConfig = z
     limits: userConfigSections.limits.optional(),
     notices: userConfigSections.notices.optional(),
     push: userConfigSections.push.optional(),
+    removed: userConfigSections.removed.optional(),
     trust: userConfigSections.trust.optional(),
     web: userConfigSections.web.optional(),
   })

@@ -1,6 +1,6 @@
 /**
  * The directories of boxes on this host: made with the right owner and mode, measured, limited, removed. Nothing
- * outside `<home>/boxes` is ever touched, and removal never follows a link that a box has planted.
+ * outside `<home>/boxes` and `<home>/removed` is ever touched, and removal never follows a link that a box has planted.
  */
 import type { BoxOwner } from "../contract/box.ts";
 import type { BoxDirs } from "./runtime.ts";
@@ -32,6 +32,17 @@ export interface BoxStorage {
   /** Makes a box's directories usable again, for example after the host restarted. Idempotent. */
   ensure(name: string, options: { readonly diskBytes?: number | undefined }): Promise<void>;
   remove(name: string): Promise<void>;
+  /**
+   * Moves the review repository out of a box that is about to be removed, to where only the daemon can read it. Idempotent;
+   * false when there is nothing to keep.
+   */
+  keepReview(name: string, id: string): Promise<boolean>;
+  keptReviewDir(id: string): string;
+  /** Gives what was kept to a box that has no review repository of its own. */
+  giveReview(id: string, name: string): Promise<void>;
+  forgetReview(id: string): Promise<void>;
+  /** Ids of all that is kept. */
+  listKept(): Promise<readonly string[]>;
   /** Names of all boxes that have something on the disk, also half-made ones. */
   list(): Promise<readonly string[]>;
   /**

@@ -83,6 +83,33 @@ const boxCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "the work of a removed box stays until it is forgotten, also when a box of its name is removed",
+    async run(open) {
+      await using store = await open();
+      const box = sampleBox("one");
+      const value = {
+        box: box.name,
+        incarnation: box.incarnation,
+        record: box,
+        checkpoints: [],
+        upstream: [],
+        unmerged: { files: 1, added: 2, deleted: 3, commits: 0 },
+        removedAtMs: 4,
+        expiresAtMs: 5,
+      };
+      await store.commit({ insert: box, review: [{ kind: "removed", key: "0", value }], events: [] });
+      await store.commit({ remove: { name: "one" }, events: [] });
+      await store.commit({ insert: sampleBox("one", { incarnation: "second" }), events: [] });
+      await store.commit({ remove: { name: "one" }, events: [] });
+      assert.deepEqual(await store.listReview("removed", {}), [value]);
+      const drop = { kind: "removed", key: "0" } as const;
+      await store.commit({ dropReview: { ...drop, incarnation: "second" }, events: [] });
+      assert.deepEqual(await store.listReview("removed", { incarnation: box.incarnation }), [value]);
+      await store.commit({ dropReview: { ...drop, incarnation: box.incarnation }, events: [] });
+      assert.deepEqual(await store.listReview("removed", {}), []);
+    },
+  },
+  {
     name: "removing a box that is gone succeeds",
     async run(open) {
       await using store = await open();

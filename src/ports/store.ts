@@ -35,7 +35,7 @@ export interface StoreChange {
   readonly grantSecret?: SecretGrant;
   /** Takes back the grants of a secret: all of them, or those of one scope. A box's own go with the box. */
   readonly revokeSecret?: { readonly secret: string; readonly scope?: GrantScope | undefined };
-  /** Replaces an entry of the same box, kind and key. Those of a box go with it, but for its merges. */
+  /** Replaces an entry of the same box, kind and key. Those of a box go with it, but for the kinds that last. */
   readonly review?: readonly ReviewEntry[];
   /** Replaces an entry of the same key. */
   readonly queue?: readonly QueueEntry[];

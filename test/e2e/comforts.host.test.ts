@@ -68,7 +68,7 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
       { name: "worked", for: "needs-you", outcome: "needs you", exitCode: 0, why: expect.any(String) },
     ]);
     expect((await daemon.cli(["wait", "worked", "nobody"])).code).toBe(3);
-    for (const name of ["worked", "rested"]) await daemon.cli(["rm", name]);
+    for (const name of ["worked", "rested"]) await daemon.cli(["rm", "--force", name]);
   });
 
   it("makes boxes from templates, over which flags win", async () => {
@@ -127,7 +127,7 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
     await daemon.cli(["stop", "shop-web"]);
     expect(await waiting).toMatchObject({ code: 0, stdout: "shop-web: stopped\n" });
     await list.shows("shop-web  stopped");
-    await daemon.cli(["rm", "shop-web"]);
+    await daemon.cli(["rm", "--force", "shop-web"]);
     await list.shows("shop-web  removed");
     await documents.shows('"removed"');
     const changes = documents
@@ -141,7 +141,7 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
     expect((await daemon.cli(["events", "--since", "0s", "--box", "shop-web"])).stdout).toBe("");
     const late = await daemon.cli(["wait", "still", "--timeout", "100ms"]);
     expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("still not done: still.") });
-    await daemon.cli(["rm", "still"]);
+    await daemon.cli(["rm", "--force", "still"]);
   });
 
   it("opens a shell that says where it is, and leaves it on a clean line", async () => {
@@ -184,7 +184,7 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
       shell.type("\u0015");
     }
     shell.type("exit\r");
-    await daemon.cli(["rm", "shop-tabbed"]);
+    await daemon.cli(["rm", "--force", "shop-tabbed"]);
     const elsewhere = { ...env, AGENTBOX_HOME: join(daemon.scratch, "no-daemon") };
     const asked = await daemon.cli(["completion", "words", "--", "stop", ""], { env: elsewhere });
     expect(asked).toMatchObject({ code: 0, stdout: "", stderr: "" });
@@ -233,7 +233,7 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
     await daemon.cli(["stop", "shop-db"]);
     expect(await second.ended).toBe(4);
     expect((await daemon.cli(["port-forward", "shop-db", "5432"])).code).toBe(4);
-    await daemon.cli(["rm", "shop-db"]);
+    await daemon.cli(["rm", "--force", "shop-db"]);
   });
 
   it("previews the only port, names several, and says when there is none", async () => {

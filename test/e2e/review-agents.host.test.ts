@@ -231,11 +231,16 @@ onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
       expect(totals.files).toBe(1);
       expect(summary).toMatchObject({ verdict: "done", usage: { requests: 1 } });
     }
-    const picked = await daemon.cli(["race", "--pick", "race-1-notebot-2"], { cwd: dir });
+    const asked = await daemon.cli(["race", "--pick", "race-1-notebot-2"], { cwd: dir });
+    expect(codeOf(asked)).toBe("review.unmerged");
+    expect(asked.stderr).toContain("race-1-notebot-1 (1 file, +1 -0)");
+    const picked = await daemon.cli(["race", "--pick", "race-1-notebot-2", "--force"], { cwd: dir });
     expect(picked.code, picked.stderr).toBe(0);
     const left = (await daemon.client.listBoxes()).map(({ name }) => name);
     expect(left).toContain("race-1-notebot-2");
     expect(left).not.toContain("race-1-notebot-1");
+    const kept = await daemon.client.listRemoved();
+    expect(kept).toMatchObject([{ name: "race-1-notebot-1", task: "Write a note.", unmerged: { files: 1 } }]);
     expect((await daemon.cli(["diff", "race-1-notebot-2"])).code).toBe(0);
     expect((await daemon.cli(["merge", "race-1-notebot-2"])).code).toBe(0);
     for (const args of [["x"], ["x", "--agents", "notebot"], ["--agents", "notebot", "--n", "2"]])

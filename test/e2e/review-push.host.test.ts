@@ -208,7 +208,7 @@ describe.each(users)("a push, $title", ({ options }) => {
     expect(server.requests.some(({ authorization }) => authorization?.includes(token))).toBe(false);
     configure("");
     expect(codeOf(await pr("keys"))).toBe("push.refused");
-    await project.git("remote", "add", "ssh", "git@github.com:shop/app.git");
+    await project.git("remote", "add", "ssh", "git@unknown.example:shop/app.git");
     expect(codeOf(await pr("keys", "--remote", "ssh"))).toBe("push.refused");
     expect(codeOf(await pr("keys", "--remote=--all"))).toBe("push.refused");
 

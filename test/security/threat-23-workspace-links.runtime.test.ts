@@ -222,7 +222,7 @@ const cases = (ground: Ground): void => {
       `ln -s ${directory} dir; mkdir shut; ln -s ${directory} shut/dir; chmod 0 shut`,
     );
     expect((await daemon.cli(["stop", other])).code).toBe(0);
-    expect((await daemon.cli(["prune", "--yes"])).code).toBe(0);
+    expect((await daemon.cli(["prune", "--force"])).code).toBe(0);
     expect((await daemon.client.listBoxes()).map(({ name }) => name)).not.toContain(other);
 
     const script = `ln -s ${directory} dir; ln -s / root; mkdir shut; touch shut/x; chmod 0 shut`;

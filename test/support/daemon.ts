@@ -213,7 +213,7 @@ export async function startDaemon(options: TestDaemonOptions = {}): Promise<Test
         if (child.exitCode !== null || child.signalCode !== null) await start();
         const boxes = await client.listBoxes();
         for (const box of boxes)
-          await client.removeBox(box.name, { force: true }).catch((error: { code?: string }) => {
+          await client.removeBox(box.name, { force: true, keep: false }).catch((error: { code?: string }) => {
             // A run that has ended removes its own box, perhaps just now.
             if (error.code !== "box.not_found") throw error;
           });

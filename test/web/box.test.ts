@@ -155,7 +155,7 @@ describeUnless(noBrowser)("a box", () => {
     // And away with it: asked first, then gone.
     await settled(page);
     await page.getByRole("button", { name: "Remove" }).click();
-    const dialog = page.getByRole("dialog", { name: "Remove shop-fork and its files?" });
+    const dialog = page.getByRole("dialog", { name: "Remove shop-fork?" });
     // The answer is on its way until the page knows from the events that boxes have changed: it asks for the list again,
     // and not for the box, which would be an error in the console.
     const isRemoved = async () => (await daemon.client.listBoxes()).every((one) => one.name !== "shop-fork");

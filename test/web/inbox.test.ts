@@ -144,7 +144,7 @@ describeUnless(noBrowser)("the inbox", () => {
         await using view = await openInbox();
         const { page } = view;
         const item = page.getByRole("list", { name: "Boxes that need you" }).getByRole("listitem");
-        await item.getByText("Its budget is used up.").waitFor();
+        await item.getByText("It ended out of budget.").waitFor();
         await item.getByRole("link", { name: "Raise the budget" }).click();
         await page.getByRole("heading", { name: "poor", level: 1 }).waitFor();
         expect(new URL(page.url()).pathname).toMatch(/^\/box\/poor/);

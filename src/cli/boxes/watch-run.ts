@@ -2,6 +2,8 @@
 import type { Client } from "../../client/index.ts";
 import { type AgentEvent, type Verdict, verdictExitCodes } from "../../contract/agent-events.ts";
 import type { Box } from "../../contract/box.ts";
+import type { BudgetObstacle } from "../../contract/model/budget.ts";
+import { obstacleSentence, raiseFlags } from "../../contract/model/budget-words.ts";
 import type { BoxEvent } from "../../contract/events.ts";
 import type { CommandContext } from "../command.ts";
 import { renderAgentEvent } from "../render/agent-event.ts";
@@ -46,7 +48,7 @@ export async function watchRun(
 
 const frozen: Ending = {
   verdict: "out_of_budget",
-  why: "A budget is used up; the box is frozen and goes on when it is raised.",
+  why: "A budget is too small for the next request; the box is frozen and goes on when it is raised.",
 };
 
 interface Ending {
@@ -83,8 +85,11 @@ const noteworthy = new Set([
 ]);
 
 function describe({ type, data, box }: BoxEvent): string {
-  if (type === "budget.exhausted")
-    return `A budget is used up; go on with: agentbox budget raise ${box} --tokens N`;
+  if (type === "budget.exhausted") {
+    const obstacle = data as unknown as BudgetObstacle;
+    const raise = `agentbox budget raise ${obstacle.holder ?? box} --scope ${obstacle.scope} ${raiseFlags(obstacle)}`;
+    return `${obstacleSentence(obstacle)} Go on with: ${raise}`;
+  }
   if (type === "egress.denied")
     return `refused: ${String(data["host"])} (agentbox policy explain --box ${box} ${String(data["host"])})`;
   const { message, reason, scope } = data as Record<string, string | undefined>;
@@ -114,7 +119,8 @@ async function showNextSteps(screen: Screen, client: Client, box: Box, verdict: 
   if (summary === undefined) return;
   // Work in the person's own directory is there already.
   const hasWork = (summary.changedFiles ?? 0) > 0 && box.spec.workspace.mode !== "mount";
-  screen.note(renderNextSteps(box.name, { hasWork, verdict }, screen.errorStyle));
+  const { obstacle } = verdict === "out_of_budget" ? await client.getBudget(box.name) : {};
+  screen.note(renderNextSteps(box.name, { hasWork, verdict, obstacle }, screen.errorStyle));
 }
 
 /** The box stops right after its agent; the command that removes it next must not find it still stopping. */

@@ -2,6 +2,7 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { BudgetAnswer, RaiseBudget } from "../../contract/api/schemas.ts";
 import { BudgetScope, type BudgetStatus } from "../../contract/model/budget.ts";
+import { obstacleSentence, raiseFlags } from "../../contract/model/budget-words.ts";
 import type { Arguments } from "../line/arguments.ts";
 import type { RunCommand } from "../command.ts";
 import { renderTable } from "../render/table.ts";
@@ -47,10 +48,14 @@ function readRaise(args: Arguments): RaiseBudget {
   };
 }
 
-function render({ box, limits, isExhausted }: BudgetAnswer): string {
+function render({ box, limits, isExhausted, obstacle }: BudgetAnswer): string {
   if (limits.length === 0) return `${box} has no budget.`;
   const rows = limits.flatMap((limit) => [...tokenRow(limit), ...moneyRow(limit)]);
   const table = renderTable([["SCOPE", "SET BY", "USED", "RESERVED", "LIMIT", ""], ...rows]);
+  if (obstacle) {
+    const raise = `agentbox budget raise ${obstacle.holder} --scope ${obstacle.scope} ${raiseFlags(obstacle)}`;
+    return `${table}\n\n${obstacleSentence(obstacle)}\nGo on with: ${raise}`;
+  }
   return isExhausted ? `${table}\n\nUsed up. Go on with: agentbox budget raise ${box} --tokens N` : table;
 }
 

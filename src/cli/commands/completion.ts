@@ -62,6 +62,8 @@ const namesFrom =
       }
       case "secret":
         return ask(async (client) => (await client.listSecrets()).map(({ secret }) => secret.name));
+      case "removed":
+        return ask(async (client) => (await client.listRemoved()).map(({ name }) => name));
       case "checkpoint":
         return ask(async (client) =>
           (await client.listCheckpoints(box ?? "")).flatMap(({ number, name }) => name ?? String(number)),

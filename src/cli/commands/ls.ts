@@ -96,6 +96,10 @@ export function paintPhase(phase: string, text: string, style: Style): string {
   return phase === "stopped" ? style.dim(text) : style.yellow(text);
 }
 
+/** Whether its work is in the repository: `unmerged (3)` is three files that are not. */
+export const workText = ({ work, changedFiles = 0 }: Pick<BoxSummary, "work" | "changedFiles">): string =>
+  work === "unmerged" ? `unmerged (${changedFiles})` : (work ?? "-");
+
 export interface BoxTableOptions {
   readonly nowMs: number;
   readonly home: string;
@@ -113,12 +117,13 @@ export function renderBoxes(boxes: readonly BoxSummary[], options: BoxTableOptio
     paintPhase(box.phase, phaseText(box), style),
     box.agent,
     ...(hasTasks ? [] : [box.runtime]),
+    workText(box),
     age(box.sinceMs, nowMs),
     ...(hasTasks ? [filesText(box), costText(box)] : []),
   ]);
   const titles = hasTasks
-    ? ["NAME", "STATE", "AGENT", "SINCE", "FILES", "COST"]
-    : ["NAME", "STATE", "AGENT", "RUNTIME", "SINCE"];
+    ? ["NAME", "STATE", "AGENT", "WORK", "SINCE", "FILES", "COST"]
+    : ["NAME", "STATE", "AGENT", "RUNTIME", "WORK", "SINCE"];
   const head = titles.map(style.dim);
   const taken = widthOf(renderTable([head, ...rows].map((row) => [...row, "|"])).split("\n")[0]!);
   const available = Math.max(12, width - taken + 1);

@@ -5,8 +5,8 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
-import { askYesNo } from "../render/ask.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
+import { mayLose, restoreHint } from "../boxes/remove.ts";
 import { lookAtWork, showingConflicts } from "../boxes/look-at-work.ts";
 import { withProgress } from "../render/progress.ts";
 import { plural } from "../render/table.ts";
@@ -65,12 +65,14 @@ async function projectOf(client: Client, cwd: string): Promise<string> {
 async function discard({ args, screen, connect }: CommandContext): Promise<number> {
   const box = args.positionals[0]!;
   const client = await connect();
-  if (screen.isInteractive && !args.isSet("yes") && !screen.isJson) {
-    if (!(await askYesNo(screen, `Remove ${box} and everything it did?`))) return exitCodes.refused;
+  if (!args.isSet("yes") && !args.isSet("force")) {
+    const work = await client.readUnmerged(box);
+    const asking = { question: `Remove ${box}?`, force: `agentbox discard ${box} --force` };
+    if (!(await mayLose(screen, [{ name: box, ...work }], asking))) return exitCodes.refused;
   }
-  await client.discardWork(box);
-  if (screen.isJson) screen.printJson({ box });
-  else screen.print(`discarded ${box}`);
+  const { removed } = await client.discardWork(box);
+  if (screen.isJson) screen.printJson({ box, removed });
+  else screen.print(`discarded ${box}${restoreHint(removed, Date.now())}`);
   return 0;
 }
 

@@ -1,4 +1,5 @@
 /** The same task for several agents at once, each in a box of its own; then side by side. */
+import { exitCodes } from "../../base/error-codes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { type Client, planAll } from "../../client/index.ts";
@@ -6,6 +7,7 @@ import type { Box } from "../../contract/box.ts";
 import { planRunners } from "../../contract/race.ts";
 import type { Review } from "../../contract/review/review.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
+import { mayLose } from "../boxes/remove.ts";
 import { boxInput, createBox, planSound } from "../new-box/create-box.ts";
 import { withProgress } from "../render/progress.ts";
 import { renderTable } from "../render/table.ts";
@@ -111,7 +113,7 @@ function render(reviews: readonly Review[]): string {
 }
 
 /** Keeps one box of a race and drops the others. Landing it is a step of its own, with its own look at the dangers. */
-async function pick({ screen }: CommandContext, client: Client, winner: string): Promise<number> {
+async function pick({ args, screen }: CommandContext, client: Client, winner: string): Promise<number> {
   const heat = /^(.+-\d+)-/.exec(winner)?.[1];
   const boxes = (await client.listBoxes()).map(({ name }) => name);
   if (heat === undefined || !boxes.includes(winner)) {
@@ -120,11 +122,20 @@ async function pick({ screen }: CommandContext, client: Client, winner: string):
     });
   }
   const others = boxes.filter((name) => name !== winner && name.startsWith(`${heat}-`));
+  if (!args.isSet("force")) {
+    const works = await withProgress(screen, "Looking at the others", () =>
+      Promise.all(others.map(async (name) => ({ name, ...(await client.readUnmerged(name)) }))),
+    );
+    const question = `Keep ${winner} and remove ${others.join(", ")}?`;
+    const force = `agentbox race --pick ${winner} --force`;
+    if (others.length > 0 && !(await mayLose(screen, works, { question, force }))) return exitCodes.refused;
+  }
   for (const name of others) await client.discardWork(name);
   if (screen.isJson) screen.printJson({ kept: winner, discarded: others });
   else
     screen.print(
       `kept ${winner}, discarded ${others.join(", ") || "nothing"}; land it with: agentbox merge ${winner}`,
     );
+  if (!screen.isJson && others.length > 0) screen.note(`Bring one back: agentbox restore ${others[0]}`);
   return 0;
 }

@@ -53,5 +53,7 @@ function showProblem(screen: Screen, body: ErrorBody): void {
 export function exitCodeOf(thrown: unknown, passesExitCode: boolean): number {
   const error = toAgentBoxError(thrown);
   if (!passesExitCode) return error.exitCode;
+  // As `timeout` ends for a command whose time was over.
+  if (error.code === "box.expired") return error.exitCode;
   return error.code.startsWith("exec.") ? error.exitCode : 125;
 }

@@ -21,7 +21,7 @@ export function showWarnings(
 
 export function showKept(screen: Screen, box: string, why: string): void {
   screen.note(
-    `${screen.errorStyle.dim("note:")} kept box ${box}: ${why}; agentbox inspect ${box}, agentbox rm ${box}`,
+    `${screen.errorStyle.dim("note:")} kept box ${box}: ${why}; agentbox diff ${box}, agentbox merge ${box}`,
   );
 }
 

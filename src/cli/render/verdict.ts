@@ -1,6 +1,8 @@
 import { printable } from "../../base/printable.ts";
 import type { Verdict } from "../../contract/agent-events.ts";
 import type { UsageAnswer } from "../../contract/api/schemas.ts";
+import type { BudgetObstacle } from "../../contract/model/budget.ts";
+import { raiseFlags } from "../../contract/model/budget-words.ts";
 import type { UsageTotals } from "../../contract/model/usage.ts";
 import type { Style } from "./style.ts";
 
@@ -24,10 +26,17 @@ export function renderVerdict(
   return ["", head, `  ${style.dim(renderTotals(totals))}`];
 }
 
+interface NextStepFacts {
+  readonly hasWork: boolean;
+  readonly verdict: Verdict;
+  /** Of a box that waits for its budget. */
+  readonly obstacle?: BudgetObstacle | undefined;
+}
+
 /** Next steps for the work: review and merge only where something has changed. */
 export function renderNextSteps(
   box: string,
-  { hasWork, verdict }: { readonly hasWork: boolean; readonly verdict: Verdict },
+  { hasWork, verdict, obstacle }: NextStepFacts,
   style: Style,
 ): string {
   const review: [string, string][] = [
@@ -36,7 +45,10 @@ export function renderNextSteps(
   ];
   const more: [string, string] =
     verdict === "out_of_budget"
-      ? ["go on", `agentbox budget raise ${box} --tokens N`]
+      ? [
+          "go on",
+          `agentbox budget raise ${obstacle?.holder ?? box} ${obstacle ? raiseFlags(obstacle) : "--tokens N"}`,
+        ]
       : ["more", `agentbox send ${box} "…"`];
   const steps = [...(hasWork ? review : []), more];
   return `  ${steps.map(([name, command]) => `${style.dim(`${name}:`)} ${command}`).join("   ")}`;

@@ -57,13 +57,39 @@ export const boxes: readonly CommandSpec[] = [
   boxCommand("pause", "Freeze everything in a box.", lifecycle),
   boxCommand("resume", "Let a paused box go on.", lifecycle),
   boxCommand("rm", "Remove a box and its files.", () => import("../commands/rm.ts"), {
-    usage: "rm BOX… [--force]",
+    usage: "rm BOX… [--force] [--purge]",
     examples: ["agentbox rm shop", "agentbox rm --force shop old"],
-    flags: { force: { type: "switch", short: "f", summary: "Also when it is running." } },
+    flags: {
+      force: {
+        type: "switch",
+        short: "f",
+        summary: "Also when it is running, or has unmerged work.",
+      },
+      purge: { type: "switch", summary: "Keep nothing that could be restored." },
+    },
   }),
+  boxCommand(
+    "restore",
+    "List removed boxes, or bring one back with its work.",
+    () => import("../commands/restore.ts"),
+    {
+      usage: "restore [NAME] [--as NAME]",
+      examples: [
+        "agentbox restore                         list them",
+        "agentbox restore shop --as shop-again",
+      ],
+      flags: { as: { type: "text", value: "NAME", summary: "Name of the box; default: the one it had." } },
+      takes: [0, 1],
+      completes: "removed",
+    },
+  ),
   boxCommand("prune", "Remove all stopped boxes.", () => import("../commands/prune.ts"), {
-    usage: "prune [--older-than TIME] [--dry-run] [--yes]",
-    examples: ["agentbox prune --dry-run", "agentbox prune --older-than 7d --yes"],
+    usage: "prune [--removed] [flags]",
+    examples: [
+      "agentbox prune --dry-run",
+      "agentbox prune --older-than 7d --yes",
+      "agentbox prune --removed                 delete what `restore` lists",
+    ],
     flags: {
       "older-than": {
         type: "text",
@@ -71,7 +97,9 @@ export const boxes: readonly CommandSpec[] = [
         summary: "Only boxes that stopped at least this long ago.",
       },
       "dry-run": { type: "switch", summary: "Only say what would be removed." },
-      yes: { type: "switch", short: "y", summary: "Do not ask." },
+      yes: { type: "switch", short: "y", summary: "Do not ask; boxes with unmerged work stay." },
+      force: { type: "switch", short: "f", summary: "Do not ask; boxes with unmerged work go, too." },
+      removed: { type: "switch", summary: "Delete the work that is kept of removed boxes, instead." },
     },
     takes: [0, 0],
   }),

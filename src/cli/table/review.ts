@@ -138,9 +138,12 @@ export const review: readonly CommandSpec[] = [
     examples: ["agentbox undo"],
     takes: [0, 1],
   }),
-  reviewCommand("discard", "Remove a box and everything it did.", merge, {
-    usage: "discard BOX [--yes]",
-    flags: { yes: { type: "switch", short: "y", summary: "Do not ask." } },
+  reviewCommand("discard", "Remove a box whose work you do not want.", merge, {
+    usage: "discard BOX [--force]",
+    flags: {
+      force: { type: "switch", short: "f", summary: "Do not ask." },
+      yes: { type: "switch", short: "y", summary: "The same." },
+    },
   }),
   reviewCommand("export", "Write the work to a file: a patch or a bundle.", merge, {
     usage: "export BOX --patch FILE | --bundle FILE",
@@ -187,6 +190,7 @@ export const review: readonly CommandSpec[] = [
           n: { type: "text", value: "N", summary: "How many of each; default: 1." },
           check: { type: "switch", summary: "Run the manifest's checks on each result." },
           pick: { type: "text", value: "BOX", summary: "Keep this one and discard the others." },
+          force: { type: "switch", short: "f", summary: "With --pick: do not ask about unmerged work." },
           task: { type: "text", short: "p", value: "TEXT", summary: "The task, as an option." },
           ...boxFlags,
           name: { ...boxFlags["name"]!, summary: "Begin the boxes' names with this; default: race." },

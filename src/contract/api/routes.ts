@@ -14,6 +14,7 @@ import { networkRoutes } from "./routes/network.ts";
 import { fileAndPortRoutes } from "./routes/files-and-ports.ts";
 import { noticeRoutes } from "./routes/notices.ts";
 import { queueRoutes } from "./routes/queue.ts";
+import { removedRoutes } from "./routes/removed.ts";
 import { reviewRoutes } from "./routes/review.ts";
 import { storageRoutes } from "./routes/storage.ts";
 import { streamRoutes } from "./routes/streams.ts";
@@ -30,6 +31,7 @@ export const routes = {
   ...agentRoutes,
   ...fileAndPortRoutes,
   ...reviewRoutes,
+  ...removedRoutes,
   ...vaultRoutes,
   ...streamRoutes,
   ...networkRoutes,

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { workStates } from "../review/work-state.ts";
 import { Box, MainSession } from "../box.ts";
 import { ErrorAnswer } from "./schemas/error-answer.ts";
 import { PlannedCommand } from "./schemas/planned-command.ts";
 import { BoxEvent, EventType } from "../events.ts";
 import { AgentState, Verdict } from "../agent-events.ts";
-import { BudgetScope, BudgetStatus } from "../model/budget.ts";
+import { BudgetScope, BudgetObstacle, BudgetStatus } from "../model/budget.ts";
 import { UsageTotals } from "../model/usage.ts";
 import { HostSummary } from "../network/egress.ts";
 import { NetworkPolicy } from "../network/policy.ts";
@@ -126,6 +127,7 @@ export const BudgetAnswer = z.object({
   box: z.string(),
   limits: z.array(BudgetStatus),
   isExhausted: z.boolean(),
+  obstacle: BudgetObstacle.optional().describe("Why its next request is not let through."),
 });
 export type BudgetAnswer = z.infer<typeof BudgetAnswer>;
 
@@ -236,6 +238,10 @@ export const BoxSummary = z.object({
   deletedLines: z.int().optional(),
   task: z.string().optional().describe("The first line of what the agent was asked last."),
   lastAction: z.string().optional().describe("One line about the newest thing the agent said or did."),
+  work: z
+    .enum(workStates)
+    .optional()
+    .describe("What has become of its work, as far as is known; `changedFiles` says how much is unmerged."),
   cpu: z.array(z.number()).optional().describe("Percent of one processor, the newest last."),
   memory: z.array(z.number()).optional().describe("Bytes, the newest last."),
   person: z.string().optional().describe("Whose it is, where several people use this host."),
@@ -352,12 +358,6 @@ export const NetAnswer = z.object({
   bytesIn: z.int(),
 });
 export type NetAnswer = z.infer<typeof NetAnswer>;
-
-export const PruneAnswer = z.object({
-  removed: z.array(z.string()),
-  freedBytes: z.int(),
-});
-export type PruneAnswer = z.infer<typeof PruneAnswer>;
 
 // ---- WebSocket streams: the first message says what is wanted, as text; then text is control, binary is data ----
 

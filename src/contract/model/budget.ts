@@ -25,3 +25,14 @@ export const BudgetStatus = BudgetLimit.extend({
   reservedMicroUsd: z.int().min(0),
 });
 export type BudgetStatus = z.infer<typeof BudgetStatus>;
+
+/** The limit that a request of the box was refused for. */
+export const BudgetObstacle = z.object({
+  scope: BudgetScope,
+  unit: z.enum(["tokens", "microUsd"]),
+  used: z.int().min(0),
+  limit: z.int(),
+  next: z.int().min(0).describe("The most that the refused request may use."),
+  holder: z.string().describe("The box whose limit it is; that of a tree may belong to a box above."),
+});
+export type BudgetObstacle = z.infer<typeof BudgetObstacle>;

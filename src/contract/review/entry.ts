@@ -5,6 +5,7 @@ import type { DangerMarks } from "./danger-look.ts";
 import type { Look } from "./look.ts";
 import type { MergeRecord } from "./merge.ts";
 import type { PushRecord } from "./push.ts";
+import type { RemovedRecord } from "./removed.ts";
 import type { UpstreamRecord } from "./upstream.ts";
 
 /** A check's result, with the box it was made for. */
@@ -13,7 +14,10 @@ export interface BoxCheck extends CheckResult {
   readonly incarnation: string;
 }
 
-/** The records about reviews, by kind. Merges outlive their boxes, because they can be undone. */
+/**
+ * The records about reviews, by kind. Merges outlive their boxes, because they can be undone, and so does `removed`, by
+ * which a box can be brought back.
+ */
 export interface ReviewKinds {
   readonly checkpoint: Checkpoint;
   readonly comment: ReviewComment;
@@ -22,6 +26,7 @@ export interface ReviewKinds {
   readonly marks: DangerMarks;
   readonly merge: MergeRecord;
   readonly push: PushRecord;
+  readonly removed: RemovedRecord;
   readonly upstream: UpstreamRecord;
 }
 export type ReviewKind = keyof ReviewKinds;
@@ -29,3 +34,6 @@ export type ReviewKind = keyof ReviewKinds;
 export type ReviewEntry = {
   [K in ReviewKind]: { readonly kind: K; readonly key: string; readonly value: ReviewKinds[K] };
 }[ReviewKind];
+
+/** Kinds that stay when their box is removed. */
+export const lastingKinds: readonly ReviewKind[] = ["merge", "removed"];

@@ -18,7 +18,8 @@ export interface Judgement {
 export function decideVerdict(facts: AgentFacts, end: SessionEnd): Judgement {
   const ordered = byOrder(facts);
   if (ordered) return ordered;
-  if (facts.wasOutOfBudget) return { verdict: "out_of_budget", why: "A budget was used up." };
+  if (facts.wasOutOfBudget)
+    return { verdict: "out_of_budget", why: "A budget was too small for the next request." };
   if (facts.failures > 0 && facts.turnDone?.isError !== false) return gaveUp(facts);
   if (facts.turnDone?.isError) return failed(facts.turnDone.text ?? "The agent says it could not do it.");
   if (end.signal !== null) return failed(`The agent was ended by ${end.signal}.`);

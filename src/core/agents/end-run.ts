@@ -44,7 +44,7 @@ export function stopRun(
 
 const outOfBudget: Judgement = {
   verdict: "out_of_budget",
-  why: "A budget was used up, and its box was stopped.",
+  why: "A budget was too small for the next request, and its box was stopped.",
 };
 const died: Judgement = { verdict: "failed", why: "Its box ended before it was done." };
 const byStop: Partial<Record<StopReason, Judgement>> = {

@@ -10,7 +10,9 @@ import { moveTo } from "./box-phases.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import type { PlanParts, RecordParts, RemoveParts, StartParts, Using } from "../using.ts";
-import { erase } from "./remove-box.ts";
+import { grantToBox, orderedUses } from "../secrets/authorise-use.ts";
+import type { AskedUse } from "../secrets/secret-grants.ts";
+import { erase } from "../removal/erase-box.ts";
 import { boot, bootWhile } from "../boot/start-box.ts";
 import { takePrices } from "../budget/own-prices.ts";
 import { firstRun } from "../agents/begin-run.ts";
@@ -51,6 +53,7 @@ export async function createBox(
     manifestDigest,
     isStarted: request.start,
     isEphemeral: request.ephemeral,
+    grants: orderedUses(spec.secrets),
     person: maker.person,
   });
   const unexpected = [...unexpectedlyEmpty(plan), ...withoutSubmodules(box.name, emptySubmodules)];
@@ -62,11 +65,11 @@ export const raiseBox = async (core: Parts, draft: Draft): Promise<Box> => (awai
 
 async function raise(
   core: Parts,
-  { isStarted, isEphemeral = false, ...draft }: Draft,
+  { isStarted, isEphemeral = false, grants = [], ...draft }: Draft,
 ): Promise<{ box: Box } & PreparedWorkspace> {
   const registered = await register(core, draft);
   return core.locked(registered.name, async () => {
-    const { made, filled } = await provision(core, registered, { isStarted, isEphemeral });
+    const { made, filled } = await provision(core, registered, { isStarted, isEphemeral, grants });
     return { box: made, ...filled };
   });
 }
@@ -101,6 +104,8 @@ function withoutSubmodules(box: string, paths: readonly string[]): string[] {
 
 interface Draft {
   readonly name: string | undefined;
+  /** Of a box that comes back; a new box has one of its own. */
+  readonly incarnation?: string;
   readonly spec: BoxSpec;
   readonly isolation: Isolation;
   readonly main: Box["main"] | undefined;
@@ -111,11 +116,13 @@ interface Draft {
   readonly isStarted: boolean;
   /** The caller did not ask for it to stay. */
   readonly isEphemeral?: boolean;
+  /** Uses of secrets that the box is made with a grant for. */
+  readonly grants?: readonly AskedUse[];
   /** Whose it is; absent: the owner's. */
   readonly person?: string | undefined;
 }
 
-type Registration = Omit<Draft, "isStarted" | "isEphemeral">;
+type Registration = Omit<Draft, "isStarted" | "isEphemeral" | "grants">;
 
 /** Takes the name and the user. One at a time, because two boxes must not choose the same. */
 function register(
@@ -150,12 +157,13 @@ function register(
 async function provision(
   core: Using<StartParts | "access" | "caches" | "getBox" | "workspaces">,
   box: Box,
-  { isStarted, isEphemeral }: { readonly isStarted: boolean; readonly isEphemeral: boolean },
+  { isStarted, isEphemeral, grants }: Required<Pick<Draft, "isStarted" | "isEphemeral" | "grants">>,
 ): Promise<{ made: Box; filled: PreparedWorkspace }> {
   const progress = { hasRun: false };
   let isFilled = false;
   try {
     const { storage } = core.ports;
+    await grantToBox(core, box, grants);
     await storage.create(box.name, { owner: box.owner, diskBytes: box.spec.resources.diskBytes });
     const filling = fill(core, box).finally(() => (isFilled = true));
     // SECURITY: services run as soon as boxd does. Nothing of the box's may run while the host still writes there.

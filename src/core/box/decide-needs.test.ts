@@ -27,7 +27,7 @@ const approval = (id: number, name: string, askedAtMs: number): Approval => ({
 });
 const dayMs = 86_400_000;
 const decide = (one: Summary, more: Partial<Parameters<typeof decideNeeds>[1]> = {}) =>
-  decideNeeds(one, { approvals: [], isOutOfBudget: false, nowMs: 1_000, ...more });
+  decideNeeds(one, { approvals: [], budget: undefined, nowMs: 1_000, ...more });
 
 describe("what a box needs a person for", () => {
   it.each([
@@ -55,7 +55,9 @@ describe("what a box needs a person for", () => {
 
   it("is the budget of one that is paused only when that is the reason", () => {
     const paused = box("one", { phase: "paused" });
-    expect(decide(paused, { isOutOfBudget: true })).toMatchObject([{ kind: "budget" }]);
+    expect(decide(paused, { budget: "It is too small." })).toMatchObject([
+      { kind: "budget", sentence: "It is too small. It is paused until you raise it." },
+    ]);
     expect(decide(paused)).toEqual([]);
   });
 

@@ -7,8 +7,8 @@ const freshMs = 24 * 3_600_000;
 
 export interface NeedFacts {
   readonly approvals: readonly Approval[];
-  /** Whether a budget of the box is used up, which is why it is paused. */
-  readonly isOutOfBudget: boolean;
+  /** Why the box is paused, where a budget of it is too small. */
+  readonly budget: string | undefined;
   readonly nowMs: number;
 }
 
@@ -30,15 +30,16 @@ export function decideNeeds(box: Omit<BoxSummary, "needs">, facts: NeedFacts): N
 
 function needOfState(
   { phase, reason, agentState, verdict, changedFiles = 0, sinceMs }: Omit<BoxSummary, "needs">,
-  { isOutOfBudget, nowMs }: NeedFacts,
+  { budget, nowMs }: NeedFacts,
 ): Pick<Need, "kind" | "sentence"> | undefined {
-  if (phase === "paused" && isOutOfBudget)
-    return { kind: "budget", sentence: "Its budget is used up, so it is paused until you raise it." };
+  if (phase === "paused" && budget !== undefined)
+    return { kind: "budget", sentence: `${budget} It is paused until you raise it.` };
   if (phase === "running" && agentState === "waiting")
     return { kind: "answer", sentence: "The agent waits for your answer." };
   if (phase === "running" && agentState === "stuck")
     return { kind: "stuck", sentence: "Nothing has happened for a long time, though it should be working." };
-  if (verdict === "out_of_budget") return { kind: "budget", sentence: "Its budget is used up." };
+  if (verdict === "out_of_budget")
+    return { kind: "budget", sentence: "It ended out of budget. Raise the limit, and tell it to go on." };
   const isFresh = nowMs - sinceMs < freshMs;
   if (phase === "failed") return isFresh ? { kind: "failed", sentence: "The box failed." } : undefined;
   if (verdict !== undefined && verdict !== "done" && verdict !== "interrupted")

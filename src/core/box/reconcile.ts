@@ -7,7 +7,8 @@ import { Box } from "../../contract/box.ts";
 import type { RuntimeStatus } from "../../ports/runtime.ts";
 import { moveTo } from "./box-phases.ts";
 import type { AdoptParts, StartParts, Using } from "../using.ts";
-import { erase } from "./remove-box.ts";
+import { restoredChange } from "../removal/removed-boxes.ts";
+import { erase } from "../removal/erase-box.ts";
 import { markDead, onRuntimeEnd } from "./restart-box.ts";
 import { adopt } from "../boot/start-box.ts";
 import { halt } from "./stop-box.ts";
@@ -26,6 +27,7 @@ export async function reconcile(core: Using<StartParts | "access" | "host">): Pr
   const { seen, unseen } = await lookAround(core);
   const boxes = await completeRecords(core, await store.listBoxes());
   await sweep(core, boxes, seen);
+  await finishRestores(core);
   const inView = boxes.filter(({ spec }) => !unseen.has(spec.runtime));
   waitForRuntimes(core, boxes, unseen);
   const tasks = inView.map((box) =>
@@ -191,6 +193,19 @@ async function sweep(
   }
   const names = new Set(boxes.map(({ name }) => name));
   for (const name of await storage.list()) if (!names.has(name)) await storage.remove(name);
+}
+
+/** A box that was coming back when the daemon ended is removed again, unless nothing but a record was missing. */
+async function finishRestores(core: Using<StartParts | "access">): Promise<void> {
+  const { store, storage } = core.ports;
+  const boxes = new Map((await store.listBoxes()).map((box) => [box.incarnation, box]));
+  const kept = new Set(await storage.listKept());
+  for (const removed of await store.listReview("removed", {})) {
+    const box = boxes.get(removed.incarnation);
+    if (!box || box.state.phase === "removing" || box.state.phase === "creating") continue;
+    if (!kept.has(removed.incarnation)) await core.commit(restoredChange(core, box, removed));
+    else await erase(core, box, "half_made");
+  }
 }
 
 async function hostHasRestarted(core: Using<"host" | "store">): Promise<boolean> {

@@ -3,7 +3,8 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box, StopReason } from "../../contract/box.ts";
 import { stopRun } from "../agents/end-run.ts";
 import { moveTo, requirePhase } from "./box-phases.ts";
-import type { HaltParts, Using } from "../using.ts";
+import { takeQuietly } from "../review/checkpoint-over-link.ts";
+import type { HaltParts, RecordParts, Using } from "../using.ts";
 import { closeLink } from "../boot/start-box.ts";
 
 export interface StopOptions {
@@ -16,7 +17,7 @@ export interface StopOptions {
 
 /** Asks the box to end, waits for its grace, then makes it end. A stopped box stays as it is. */
 export function stopBox(
-  core: Using<HaltParts | "getBox" | "locked">,
+  core: Using<HaltParts | KeepParts | "getBox">,
   name: string,
   options: { graceMs?: number | undefined; reason?: StopReason } = {},
 ): Promise<Box> {
@@ -24,11 +25,20 @@ export function stopBox(
     const box = await core.getBox(name);
     if (box.state.phase === "stopped" || box.state.phase === "failed") return box;
     requirePhase(box, "running", "paused", "starting", "stopping");
+    await keepWork(core, box);
     return halt(core, box, {
       reason: options.reason ?? "requested",
       graceMs: options.graceMs ?? box.spec.lifecycle.stopGraceMs,
     });
   });
+}
+
+type KeepParts = RecordParts | "live" | "locked" | "noteFromBox" | "report" | "reviews" | "storage";
+
+/** The work of a box that is about to be stopped, while it can be asked: lists then say whether it is merged. */
+export async function keepWork(core: Using<KeepParts>, box: Box): Promise<void> {
+  const link = box.state.phase === "running" ? core.live.get(box.name)?.link : undefined;
+  if (link) await takeQuietly(core, box, link, "turn");
 }
 
 /** The caller holds the box's lock. */

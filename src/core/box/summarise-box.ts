@@ -2,6 +2,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { plainLine } from "../../base/printable.ts";
 import type { BoxSummary } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
+import { obstacleSentence } from "../../contract/model/budget-words.ts";
 import type { Using } from "../using.ts";
 import { decideNeeds } from "./decide-needs.ts";
 
@@ -23,8 +24,8 @@ export async function summariseBoxes(
       ...omitUndefined({ lastAction }),
       ...core.resources.sparks(box),
     };
-    const isOutOfBudget = outOfBudget.has(box);
-    return { ...summary, needs: decideNeeds(summary, { approvals, isOutOfBudget, nowMs }) };
+    const budget = outOfBudget.get(box);
+    return { ...summary, needs: decideNeeds(summary, { approvals, budget, nowMs }) };
   });
 }
 
@@ -32,10 +33,15 @@ export async function summariseBoxes(
 async function pausedForBudget(
   { budgets }: Using<"budgets">,
   boxes: readonly Box[],
-): Promise<ReadonlySet<Box>> {
+): Promise<ReadonlyMap<Box, string>> {
   const paused = boxes.filter(({ state }) => state.phase === "paused");
-  const isExhausted = await Promise.all(paused.map((box) => budgets.isExhausted(box)));
-  return new Set(paused.filter((_box, index) => isExhausted[index]));
+  const why = async (box: Box): Promise<string | undefined> => {
+    const obstacle = await budgets.obstacle(box);
+    if (obstacle) return obstacleSentence(obstacle);
+    return (await budgets.isExhausted(box)) ? "Its budget is used up." : undefined;
+  };
+  const found = await Promise.all(paused.map(async (box) => [box, await why(box)] as const));
+  return new Map(found.flatMap(([box, text]) => (text === undefined ? [] : [[box, text] as const])));
 }
 
 const taskLength = 160;

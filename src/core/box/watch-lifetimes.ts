@@ -2,13 +2,16 @@
 import type { Box } from "../../contract/box.ts";
 import { endSession } from "../agents/talk-to-agent.ts";
 import type { HaltParts, RemoveParts, Using } from "../using.ts";
-import { unfinishedRemovals } from "./finish-removals.ts";
+import { expireRemoved } from "../removal/removed-boxes.ts";
+import { unfinishedRemovals } from "../removal/finish-removals.ts";
 import { takeQuietly } from "../review/checkpoint-over-link.ts";
-import { halt } from "./stop-box.ts";
+import { halt, keepWork } from "./stop-box.ts";
 
 const tickMs = 1_000;
 /** A difference between the clocks beyond this is a jump, not drift. */
 const jumpMs = 30_000;
+
+type EndParts = HaltParts | "locked" | "note" | "noteFromBox" | "reviews" | "storage" | "store";
 
 /** Returns the way to stop watching. */
 export function watchLifetimes(
@@ -18,6 +21,7 @@ export function watchLifetimes(
   let last = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
   const ending = new Set<string>();
   const finishRemovals = unfinishedRemovals(core);
+  const expire = expireRemoved(core);
   let isStopped = false;
   let cancel: () => void = () => undefined;
 
@@ -28,6 +32,7 @@ export function watchLifetimes(
     if (Math.abs(jump) > jumpMs) await shiftDeadlines(core, jump);
     await endExpired(core, ending);
     await finishRemovals();
+    await expire();
     for (const { box, by } of core.agentWatch.tick()) {
       core.agentWatch.endBy(box.name, by);
       core.background(`ending the agent of ${box.name}`, endSession(core, box));
@@ -70,10 +75,7 @@ async function shiftDeadlines(
 }
 
 /** `ending` has the boxes that are on their way out: a box whose turn is late is not ended twice. */
-async function endExpired(
-  core: Using<HaltParts | "background" | "locked" | "note" | "store">,
-  ending: Set<string>,
-): Promise<void> {
+async function endExpired(core: Using<EndParts | "background">, ending: Set<string>): Promise<void> {
   for (const box of await core.ports.store.listBoxes()) {
     const { name } = box;
     if (ending.has(name) || !reasonToEnd(core, box)) continue;
@@ -84,11 +86,12 @@ async function endExpired(
 }
 
 /** Asked again under the lock: the box may have been stopped, or started anew, while this waited for its turn. */
-async function endNow(core: Using<HaltParts | "note" | "store">, name: string): Promise<void> {
+async function endNow(core: Using<EndParts>, name: string): Promise<void> {
   const box = await core.ports.store.findBox(name);
   const reason = box && reasonToEnd(core, box);
   if (!reason) return;
   await core.note(reason === "ttl" ? "box.expired" : "box.idled", box);
+  await keepWork(core, box);
   await halt(core, box, { reason, graceMs: box.spec.lifecycle.stopGraceMs });
 }
 

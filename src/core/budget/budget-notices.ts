@@ -2,6 +2,7 @@
  * Notices about budgets: once that four fifths of a limit are used, once that it was too little. "Once" is for a limit
  * of this size in this period, also across restarts of the daemon: earlier notices are in the event log.
  */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { EventType } from "../../contract/events.ts";
 import type { Store } from "../../ports/store.ts";
@@ -22,7 +23,7 @@ type Notice = "budget.warned" | "budget.exhausted";
 
 export class BudgetNotices {
   readonly #core: NoticeContext;
-  readonly #said = new Set<string>();
+  readonly #said = new Map<string, Readonly<Record<string, unknown>>>();
   #recall: Promise<void> | undefined;
 
   constructor(core: NoticeContext) {
@@ -52,11 +53,17 @@ export class BudgetNotices {
     return this.#said.has(keyOf("budget.exhausted", box.incarnation, dataOf(obstacle)));
   }
 
+  /** The most that the request may have used which was refused for this limit. */
+  refused(box: Box, obstacle: Obstacle): number | undefined {
+    const next = this.#said.get(keyOf("budget.exhausted", box.incarnation, dataOf(obstacle)))?.["next"];
+    return typeof next === "number" ? next : undefined;
+  }
+
   #say(notice: Notice, box: Box, level: Obstacle): void {
     const data = dataOf(level);
     const key = keyOf(notice, box.incarnation, data);
     if (this.#said.has(key)) return;
-    this.#said.add(key);
+    this.#said.set(key, data);
     this.#core.background(`noting ${notice}`, this.#core.note(notice, box, data));
   }
 
@@ -64,13 +71,15 @@ export class BudgetNotices {
     for (const type of ["budget.warned", "budget.exhausted"] as const) {
       const query = { type, limit: remembered, newestFirst: true };
       for (const event of await this.#core.ports.store.listEvents(query)) {
-        this.#said.add(keyOf(type, event.incarnation ?? "", event.data));
+        const key = keyOf(type, event.incarnation ?? "", event.data);
+        // The newest comes first.
+        if (!this.#said.has(key)) this.#said.set(key, event.data);
       }
     }
   }
 }
 
-const dataOf = ({ held, unit, used, limit }: Obstacle): Record<string, unknown> => ({
+const dataOf = ({ held, unit, used, limit, next }: Obstacle): Record<string, unknown> => ({
   scope: held.limit.scope,
   layer: held.limit.layer,
   unit,
@@ -78,6 +87,7 @@ const dataOf = ({ held, unit, used, limit }: Obstacle): Record<string, unknown> 
   limit,
   holder: held.holder,
   meter: held.meter.key,
+  ...omitUndefined({ next }),
 });
 
 const keyOf = (notice: Notice, incarnation: string, data: Record<string, unknown>): string =>

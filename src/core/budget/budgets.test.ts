@@ -321,7 +321,7 @@ describe("what people are told", () => {
     const admission = await budgets.admit(request("one"), never);
     expect(admission).toMatchObject({
       message: expect.stringMatching(
-        /1000 tokens, set by project.* 100 tokens left.*agentbox budget raise one/,
+        /1,000 tokens, set by project.* 100 tokens left.*agentbox budget raise one/,
       ),
     });
     await refusal(budgets, "one");

@@ -15,7 +15,7 @@ import type { ModelQuery, Store } from "../../ports/store.ts";
 import { type Amount, amountOf, checkedUsage, tokenCount } from "./amount.ts";
 import { BudgetNotices, type NoticeContext } from "./budget-notices.ts";
 import { costOf, mostItCosts } from "./cost.ts";
-import type { MeterTotals, Obstacle, Unit } from "./decide-reservation.ts";
+import type { MeterTotals, Obstacle } from "./decide-reservation.ts";
 import { BudgetLedger } from "./ledger.ts";
 import { type HeldLimit, limitsOf } from "./limits-of.ts";
 import { type Origin, runOf } from "./meter.ts";
@@ -23,7 +23,8 @@ import { dearestFactor, multiplied, priceWith, settledTerms } from "./price-term
 import { findPrice, type Prices } from "./prices.ts";
 import { UsageJournal } from "./usage-journal.ts";
 import { printable } from "../../base/printable.ts";
-import type { BudgetScope } from "../../contract/model/budget.ts";
+import type { BudgetObstacle, BudgetScope } from "../../contract/model/budget.ts";
+import { budgetAmount, raiseFlags } from "../../contract/model/budget-words.ts";
 
 /** The message that an agent shows when it may not go on: one sentence, with the numbers and the way out. */
 const scopeNames: Readonly<Record<BudgetScope, string>> = {
@@ -33,15 +34,23 @@ const scopeNames: Readonly<Record<BudgetScope, string>> = {
   tree: "this tree of boxes",
 };
 
-const shown = (value: number, unit: Unit): string =>
-  unit === "tokens" ? `${value} tokens` : `$${(value / 1_000_000).toFixed(4)}`;
-
-function exhaustedMessage({ held, unit, used, limit }: Obstacle): string {
-  const left = shown(Math.max(0, limit - used), unit);
+function exhaustedMessage(obstacle: Obstacle): string {
+  const { held, unit, used, limit } = obstacle;
+  const left = budgetAmount(Math.max(0, limit - used), unit);
   const { scope, layer } = held.limit;
-  const command = `agentbox budget raise ${held.holder} --scope ${scope} --${unit === "tokens" ? "tokens" : "usd"} N`;
-  return `The budget of ${scopeNames[scope]} (${shown(limit, unit)}, set by ${layer}) has ${left} left, too little for this request; raise it with: ${command}`;
+  const facts = obstacleOf(obstacle);
+  const command = `agentbox budget raise ${held.holder} --scope ${scope} ${raiseFlags(facts)}`;
+  return `The budget of ${scopeNames[scope]} (${budgetAmount(limit, unit)}, set by ${layer}) has ${left} left, and this request may use ${budgetAmount(facts.next, unit)}; raise it with: ${command}`;
 }
+
+const obstacleOf = ({ held, unit, used, limit, next = 0 }: Obstacle): BudgetObstacle => ({
+  scope: held.limit.scope,
+  unit,
+  used,
+  limit,
+  next,
+  holder: held.holder,
+});
 
 const priceUnknownMessage = (model: string): string =>
   `A budget of money holds for this box and the price of the model "${printable(model.slice(0, 80))}" is not known; set it under [model.prices] in the user configuration, or choose another model.`;
@@ -181,7 +190,30 @@ export class Budgets {
         reservedMicroUsd: reserved.microUsd,
       })),
       isExhausted: levels.some(({ held, totals }) => this.#isExhausted(box, held, totals)),
+      ...omitUndefined({
+        obstacle: this.#refusedFor(
+          box,
+          levels.flatMap(({ held, totals }) => levelsOf(held, totals)),
+        ),
+      }),
     };
+  }
+
+  /** What a request of the box was refused for, as long as it would be refused again. */
+  async obstacle(box: Box): Promise<BudgetObstacle | undefined> {
+    await this.#notices.ready();
+    const atMs = this.#core.ports.clock.nowMs();
+    const limits = await limitsOf(box, (one) => this.#core.ports.store.findBox(one), atMs);
+    const levels = limits.map(async (held) => levelsOf(held, await this.#ledger.totals(held.meter)));
+    return this.#refusedFor(box, (await Promise.all(levels)).flat());
+  }
+
+  #refusedFor(box: Box, levels: readonly Obstacle[]): BudgetObstacle | undefined {
+    for (const level of levels) {
+      const next = this.#notices.refused(box, level);
+      if (next !== undefined) return obstacleOf({ ...level, next });
+    }
+    return undefined;
   }
 
   async isExhausted(box: Box): Promise<boolean> {

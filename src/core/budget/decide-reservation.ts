@@ -1,7 +1,7 @@
 /** Whether a request fits its limits now. Pure: totals in, a verdict out. */
 import type { ModelPrice } from "../../contract/model/price.ts";
 import type { Amount } from "./amount.ts";
-import { outputFor } from "./cost.ts";
+import { mostItCosts, outputFor } from "./cost.ts";
 import type { HeldLimit } from "./limits-of.ts";
 
 /** Less output is no answer; vendors refuse to be asked for less. */
@@ -29,6 +29,8 @@ export interface Obstacle {
   readonly unit: Unit;
   readonly used: number;
   readonly limit: number;
+  /** The most that the request may use, which does not fit. */
+  readonly next?: number;
 }
 
 export type ReservationDecision =
@@ -56,7 +58,7 @@ export function decideReservation(
       const used = totals.used[unit];
       const atBest = fitting(want, unit, limit - used);
       if (atBest < Math.min(leastOutput, want.output)) {
-        return { outcome: "exhausted", obstacle: { held, unit, used, limit } };
+        return { outcome: "exhausted", obstacle: { held, unit, used, limit, next: mostOf(want, unit) } };
       }
       const now = fitting(want, unit, limit - used - totals.reserved[unit]);
       if (now < want.output && totals.inFlight > 0) waitFor.push(held.meter.key);
@@ -65,6 +67,10 @@ export function decideReservation(
   }
   return waitFor.length > 0 ? { outcome: "wait", meters: waitFor } : { outcome: "granted", output };
 }
+
+/** Unknown prices are refused before. */
+const mostOf = ({ input, output, price }: Want, unit: Unit): number =>
+  unit === "tokens" || !price ? input + output : mostItCosts(input, output, price);
 
 /** How much output fits into what is left. Money cannot be judged without a price; that is refused before. */
 function fitting({ input, price }: Want, unit: Unit, left: number): number {

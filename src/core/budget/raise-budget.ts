@@ -1,6 +1,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { BudgetAnswer, RaiseBudget } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
+import { obstacleSentence, raiseFlags } from "../../contract/model/budget-words.ts";
 import type { BudgetLimit, BudgetScope } from "../../contract/model/budget.ts";
 import type { HeldLimit } from "./limits-of.ts";
 import type { PauseParts, Using } from "../using.ts";
@@ -91,5 +92,20 @@ function nothingToRaise(box: Box, scopes: readonly BudgetScope[], holder: string
     "input.invalid",
     `The box "${box.name}" has no limit for ${scopes.join(" or ")} that could be raised by that.`,
     { hint, facts: { box: box.name } },
+  );
+}
+
+/** A box that waits for its budget would be frozen again by its next request; it goes on when the budget is raised. */
+export async function resumeWithinBudget(core: Using<PauseParts | "budgets">, name: string): Promise<Box> {
+  const box = await core.getBox(name);
+  const obstacle = box.state.phase === "paused" ? await core.budgets.obstacle(box) : undefined;
+  if (!obstacle) return resumeBox(core, name);
+  throw new AgentBoxError(
+    "budget.exhausted",
+    `"${name}" waits for its budget. ${obstacleSentence(obstacle)}`,
+    {
+      hint: `Raise it: agentbox budget raise ${obstacle.holder} --scope ${obstacle.scope} ${raiseFlags(obstacle)}`,
+      facts: { box: name, ...obstacle },
+    },
   );
 }

@@ -4,10 +4,10 @@ import { boxPaths, type Box } from "../../contract/box.ts";
 import type { StreamOp } from "../../contract/link/messages.ts";
 import type { BoxLink, LinkStream } from "../../ports/link.ts";
 import { requirePhase } from "../box/box-phases.ts";
-import type { RemoveParts, Using } from "../using.ts";
+import type { LookParts, Using } from "../using.ts";
 import { execInBox } from "./exec-in-box.ts";
-import { erase } from "../box/remove-box.ts";
-import { halt } from "../box/stop-box.ts";
+import { removeLocked } from "../removal/remove-box.ts";
+import { halt, keepWork } from "../box/stop-box.ts";
 
 const reconnectMs = 10_000;
 
@@ -39,7 +39,7 @@ export async function openStream(
 
 /** The command a box was made for has ended. Says whether the box is kept; the clean-up goes on behind. */
 export async function afterMain(
-  core: Using<RemoveParts | "getBox" | "locked" | "report" | "store">,
+  core: Using<LookParts | "report">,
   box: Box,
   rule: AfterMain,
   exitCode: number | undefined,
@@ -50,8 +50,11 @@ export async function afterMain(
     core.locked(box.name, async () => {
       const current = await core.ports.store.findBox(box.name);
       if (!current || current.incarnation !== box.incarnation) return;
-      if (!isKept) await erase(core, current, "finished");
-      else if (current.state.phase === "running") {
+      if (!isKept) {
+        // What did not change leaves nothing to keep.
+        await removeLocked(core, current, "finished", { force: true, keep: rule === "remove" });
+      } else if (current.state.phase === "running") {
+        await keepWork(core, current);
         await halt(core, current, {
           reason: "finished",
           graceMs: current.spec.lifecycle.stopGraceMs,

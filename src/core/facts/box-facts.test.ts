@@ -111,22 +111,23 @@ describe("changed files", () => {
     await using core = await openTestCore(host);
     const summaries = await summariseBoxes(core, await core.ports.store.listBoxes());
     expect(summaries.map(({ changedFiles }) => changedFiles)).toEqual([7, 0]);
+    expect(summaries.map(({ work }) => work)).toEqual(["unmerged", "merged"]);
   });
 
   it("are none after a merge, and again what they were when it is undone", () =>
     withBoxes(async (core, [box]) => {
       await keep(core, box!, checkpointOf(box!, 1, 3));
-      expect((await first(core)).changedFiles).toBe(3);
+      expect(await first(core)).toMatchObject({ changedFiles: 3, work: "unmerged" });
       await merged(core, box!, 1, "c1", false, "work.merged");
-      expect((await first(core)).changedFiles).toBe(0);
+      expect(await first(core)).toMatchObject({ changedFiles: 0, work: "merged" });
       await merged(core, box!, 1, "c1", true, "work.undone");
-      expect((await first(core)).changedFiles).toBe(3);
+      expect(await first(core)).toMatchObject({ changedFiles: 3, work: "unmerged" });
     }));
 
   it("are none where only the person's own uncommitted work came along", () =>
     withBoxes(async (core, [box]) => {
       await keep(core, box!, checkpointOf(box!, 1, 4, { reason: "base" }));
-      expect((await first(core)).changedFiles).toBe(0);
+      expect(await first(core)).toMatchObject({ changedFiles: 0, work: "clean" });
     }));
 
   it("count what the agent names until the next checkpoint says it exactly", () =>

@@ -4,6 +4,7 @@
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
 import type { BoxEvent } from "../../contract/events.ts";
+import type { WorkState } from "../../contract/review/work-state.ts";
 import type { NewModelRecord } from "../../contract/model/usage.ts";
 import type { Store } from "../../ports/store.ts";
 import { type BranchContext, Branches } from "./branches.ts";
@@ -24,6 +25,7 @@ export interface Facts {
   readonly changedFiles?: number;
   readonly addedLines?: number;
   readonly deletedLines?: number;
+  readonly work?: WorkState;
   readonly tokens?: number;
   readonly costMicroUsd?: number;
 }
@@ -50,9 +52,10 @@ export class BoxFacts {
     const repo = repositoryName(box);
     const branch = this.#branches.find(box);
     const changedFiles = this.#changed.find(box);
+    const work = this.#changed.work(box);
     const { tokens = 0, microUsd = 0 } = this.#spent.find(box) ?? {};
     return {
-      ...omitUndefined({ repo, branch, changedFiles }),
+      ...omitUndefined({ repo, branch, changedFiles, work }),
       ...this.#changed.findLines(box),
       ...(tokens === 0 ? {} : { tokens }),
       // A cost that is not known is left out: zero would say that it was free.

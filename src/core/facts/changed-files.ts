@@ -4,6 +4,7 @@
  */
 import type { Box } from "../../contract/box.ts";
 import type { BoxEvent } from "../../contract/events.ts";
+import type { WorkState } from "../../contract/review/work-state.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { Store } from "../../ports/store.ts";
 
@@ -20,6 +21,8 @@ interface Changes {
   files: number | undefined;
   /** As the newest checkpoint says; what the agent has named since is not counted in lines. */
   lines: ChangedLines | undefined;
+  /** Whether some of its work was merged. */
+  isMerged: boolean;
   /** Paths the agent has named since the newest checkpoint. */
   readonly named: Set<string>;
 }
@@ -57,6 +60,14 @@ export class ChangedFiles {
     return files === 0 ? {} : (lines ?? {});
   }
 
+  /** What has become of its work; undefined when it is not known. */
+  work(box: Pick<Box, "incarnation">): WorkState | undefined {
+    const files = this.find(box);
+    if (files === undefined) return undefined;
+    if (files > 0) return "unmerged";
+    return this.#boxes.get(box.incarnation)?.isMerged === true ? "merged" : "clean";
+  }
+
   noticed(event: BoxEvent): void {
     if (this.#missed) this.#missed.push(event);
     else this.#apply(event);
@@ -67,7 +78,10 @@ export class ChangedFiles {
     if (type === "work.undone") this.#loading = undefined;
     if (incarnation === undefined) return;
     if (type === "box.removed") this.#boxes.delete(incarnation);
-    else if (type === "work.merged") this.#set(incarnation, 0);
+    else if (type === "work.merged") {
+      this.#set(incarnation, 0);
+      this.#of(incarnation).isMerged = true;
+    } else if (type === "box.restored") this.#set(incarnation, Number(data["files"] ?? 0));
     else if (type === "checkpoint.taken")
       this.#set(incarnation, data["reason"] === "base" ? 0 : Number(data["files"] ?? 0), {
         addedLines: Number(data["added"] ?? 0),
@@ -89,7 +103,7 @@ export class ChangedFiles {
   #of(incarnation: string): Changes {
     let changes = this.#boxes.get(incarnation);
     if (!changes) {
-      changes = { files: undefined, lines: undefined, named: new Set() };
+      changes = { files: undefined, lines: undefined, isMerged: false, named: new Set() };
       this.#boxes.set(incarnation, changes);
     }
     return changes;
@@ -108,12 +122,15 @@ export class ChangedFiles {
         const known = newest.get(checkpoint.incarnation);
         if (!known || known.number < checkpoint.number) newest.set(checkpoint.incarnation, checkpoint);
       }
-      const merged = new Set(merges.filter(({ isUndone }) => !isUndone).map(({ commit }) => commit));
+      const valid = merges.filter(({ isUndone }) => !isUndone);
+      const merged = new Set(valid.map(({ commit }) => commit));
+      const mergedLives = new Set(valid.map(({ incarnation }) => incarnation));
       for (const { incarnation, commit, reason, totals } of newest.values())
         this.#set(incarnation, reason === "base" || merged.has(commit) ? 0 : totals.files, {
           addedLines: totals.added,
           deletedLines: totals.deleted,
         });
+      for (const [incarnation, changes] of this.#boxes) changes.isMerged = mergedLives.has(incarnation);
     } finally {
       const missed = this.#missed ?? [];
       this.#missed = undefined;

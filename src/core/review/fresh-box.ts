@@ -5,8 +5,10 @@ import type { ReviewRepository } from "../../ports/review.ts";
 import { type Maker, boxPerson } from "../team/members.ts";
 import type { RecordParts, StartParts, Using } from "../using.ts";
 import { raiseBox } from "../box/create-box.ts";
+import { orderedUses } from "../secrets/authorise-use.ts";
+import type { AskedUse } from "../secrets/secret-grants.ts";
 import { withoutSecretRules } from "../policy/secret-rules.ts";
-import { removeBox } from "../box/remove-box.ts";
+import { eraseByName } from "../removal/erase-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { restoreInto } from "./restore-checkpoint.ts";
 import type { ReviewSubject } from "./read-review.ts";
@@ -53,6 +55,7 @@ export async function forkBox(
     network: keepsAgent ? (network ?? noNetwork) : withoutSecretRules(network ?? noNetwork),
     manifestDigest,
     isStarted: false,
+    grants: keepsAgent ? await ownGrants(core, box) : [],
     person: maker ? maker.person : boxPerson(core.access.records.state, box),
   });
   try {
@@ -66,9 +69,16 @@ export async function forkBox(
     });
     return await sameBase(core, fork.name, box);
   } catch (error) {
-    await removeBox(core, fork.name, { force: true });
+    await eraseByName(core, fork.name, "half_made");
     throw error;
   }
+}
+
+/** What was granted to the box alone counts for a fork of it, unless it was taken back. */
+async function ownGrants(core: Using<"secretGrants">, box: Box): Promise<readonly AskedUse[]> {
+  const uses = orderedUses(box.spec.secrets);
+  const isGranted = await Promise.all(uses.map((use) => core.secretGrants.covers(box, use)));
+  return uses.filter((_, index) => isGranted[index]);
 }
 
 /**
@@ -86,10 +96,10 @@ async function beginWith(
 }
 
 /** The person may have gone on meanwhile: what the fork did is what it did since its origin's base, not since theirs. */
-const sameBase = (
+export const sameBase = (
   core: Using<"commit" | "getBox" | "locked">,
   name: string,
-  { baseCommit }: Box,
+  { baseCommit }: Pick<Box, "baseCommit">,
 ): Promise<Box> =>
   core.locked(name, async () => {
     const fork = await core.getBox(name);

@@ -2,8 +2,9 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
 import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
-import type { LinkParts, RecordParts, RemoveParts, ReviewParts, Using } from "../using.ts";
-import { removeBox } from "../box/remove-box.ts";
+import type { RemovedBox } from "../../contract/review/removed.ts";
+import type { LinkParts, LookParts, RecordParts, ReviewParts, Using } from "../using.ts";
+import { removeBox } from "../removal/remove-box.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { checkpointAndCompare } from "./read-review.ts";
 import { baseOf } from "./review-of.ts";
@@ -110,14 +111,14 @@ export async function undoMerge(
   });
 }
 
-/** The work is not wanted: the box and all of it go. */
+/** The work is not wanted: the box goes, and its work is kept for a while as that of any removed box. */
 export async function discardWork(
-  core: Using<RemoveParts | "getBox" | "locked" | "note">,
+  core: Using<LookParts | "note">,
   name: string,
-): Promise<void> {
+): Promise<RemovedBox | undefined> {
   const box = await core.getBox(name);
   await core.note("work.discarded", box);
-  await removeBox(core, name, { force: true });
+  return removeBox(core, name, { force: true });
 }
 
 export async function exportWork(

@@ -11,14 +11,22 @@ describe("a remote", () => {
     ["https://other.example/x", "https://other.example/x", undefined],
     ["https://github.com.evil.example/x", "https://github.com.evil.example/x", undefined],
     ["https://github.com:8443/x", "https://github.com:8443/x", undefined],
+    ["git@github.com:shop/app.git", "https://github.com/shop/app.git", "github"],
+    ["ssh://git@github.com/shop/app.git", "https://github.com/shop/app.git", "github"],
+    ["ssh://git@ssh.github.com:443/shop/app.git", "https://github.com/shop/app.git", "github"],
+    ["git@GitLab.com:a/b/c.git", "https://gitlab.com/a/b/c.git", "gitlab"],
+    ["git@git.example:shop/app", "https://git.example/shop/app", "github"],
   ])("%s is %s", (text, url, forge) => {
     const settings = { github: ["git.example"], gitea: ["http://127.0.0.1:3000", "http://far.example"] };
     expect(parsePushTarget("origin", text, settings)).toMatchObject({ url, forge });
   });
 
   it.each([
-    "git@github.com:shop/app.git",
-    "ssh://git@github.com/shop/app.git",
+    "git@unknown.example:shop/app.git",
+    "ssh://git@unknown.example/shop/app.git",
+    "git@github.com:shop/../app.git",
+    "git@github.com:-shop/app.git x",
+    "git@github.com.evil.example:shop/app.git",
     "git://github.com/shop/app.git",
     "file:///srv/app.git",
     "../app.git",
@@ -36,9 +44,11 @@ describe("a remote", () => {
     );
   });
 
-  it("over ssh comes with the address to use instead", () => {
-    expect(() => parsePushTarget("origin", "git@github.com:shop/app.git", {})).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining("https://github.com/shop/app.git") as string }),
+  it("over ssh at an unknown host comes with the way to name it", () => {
+    expect(() => parsePushTarget("origin", "git@git.mine.example:shop/app.git", {})).toThrow(
+      expect.objectContaining({
+        hint: 'It would be pushed to as https://git.mine.example/shop/app.git. Say so in the user config, with the host\'s forge: [push] gitea = ["git.mine.example"] (or github, gitlab, hosts).',
+      }),
     );
   });
 });

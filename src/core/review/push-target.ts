@@ -24,7 +24,8 @@ const publicForges: Readonly<Record<ForgeKind, readonly string[]>> = {
 };
 
 export function parsePushTarget(remote: string, text: string, settings: PushSection): PushTarget {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const address = httpsFormOf(text) ?? text;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:"))
     throw notHttps(remote, text);
   const forge = ForgeKind.options.find((kind) =>
@@ -32,6 +33,8 @@ export function parsePushTarget(remote: string, text: string, settings: PushSect
   );
   const isNamed =
     forge !== undefined || (settings.hosts ?? []).some((entry) => originOf(entry) === url.origin);
+  // A host that is no forge that is known may speak nothing but ssh, or mean another repository by the same path.
+  if (address !== text && !isNamed) throw notHttps(remote, text);
   // SECURITY: over plain http the credential can be read on the way; only a person may send it there.
   if (url.protocol === "http:" && !isNamed) throw notHttps(remote, text);
   const path = url.pathname.replace(/\/+$/, "");
@@ -61,14 +64,35 @@ function originOf(entry: string): string | undefined {
   return url.protocol === "https:" || isLoopback(url) ? url.origin : undefined;
 }
 
-function notHttps(remote: string, text: string): AgentBoxError {
-  // `git@host:owner/name`, or the same as ssh://.
+/** Names of forges for ssh alone; over https they are called otherwise. */
+const sshNames: Readonly<Record<string, string>> = {
+  "ssh.github.com": "github.com",
+  "altssh.gitlab.com": "gitlab.com",
+};
+
+/**
+ * `git@host:owner/name` and `ssh://git@host/owner/name` as every forge has them over https. The port is that of ssh, and
+ * says nothing about https.
+ */
+function httpsFormOf(text: string): string | undefined {
   const [, host, path] =
-    /^(?:ssh:\/\/)?(?:[^@/:]+@)?([A-Za-z0-9.-]+)(?::\d+\/|[:/])([\w./-]+)$/.exec(text) ?? [];
-  const example = host === undefined ? "https://HOST/OWNER/NAME.git" : `https://${host}/${path}`;
-  return new AgentBoxError("push.refused", `The remote "${remote}" is not an https:// address.`, {
-    hint: `The vault's credential goes over https only: git remote add github ${example}, then --remote github.`,
-  });
+    /^ssh:\/\/(?:[\w.-]+@)?([A-Za-z0-9.-]+)(?::\d{1,5})?\/+([\w~.-][\w~./-]*)$/.exec(text) ??
+    /^(?:[\w.-]+@)([A-Za-z0-9.-]+):\/*([\w~.-][\w~./-]*)$/.exec(text) ??
+    [];
+  if (host === undefined || path === undefined) return undefined;
+  // SECURITY: a URL would be read without these, and so name another repository than ssh does.
+  if (path.split("/").some((part) => part === "." || part === "..")) return undefined;
+  const name = host.toLowerCase();
+  return `https://${sshNames[name] ?? name}/${path}`;
+}
+
+function notHttps(remote: string, text: string): AgentBoxError {
+  const form = httpsFormOf(text);
+  const hint =
+    form === undefined
+      ? `The vault's credential goes over https only: git remote add forge https://HOST/OWNER/NAME.git, then --remote forge.`
+      : `It would be pushed to as ${form}. Say so in the user config, with the host's forge: [push] gitea = ["${new URL(form).host}"] (or github, gitlab, hosts).`;
+  return new AgentBoxError("push.refused", `The remote "${remote}" is not an https:// address.`, { hint });
 }
 
 /** SECURITY: everyone runs the default branch; work gets there by a person's click and never by a push. */

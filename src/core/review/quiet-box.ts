@@ -46,12 +46,21 @@ export async function withLink<T>(
         hint: "Try again when it has stopped.",
       });
     }
-    try {
-      return await act(current, await launchQuietly(core, current));
-    } finally {
-      const runtime = await core.ports.runtimes.get(current.spec.runtime);
-      await runtime.stop(name, { graceMs: 2_000 });
-      await closeLink(core, name);
-    }
+    return actAtRest(core, current, (opened) => act(current, opened));
   });
+}
+
+/** The same for a box at rest, by a caller who holds its lock. */
+export async function actAtRest<T>(
+  core: Using<LinkParts>,
+  box: Box,
+  act: (link: BoxLink) => Promise<T>,
+): Promise<T> {
+  try {
+    return await act(await launchQuietly(core, box));
+  } finally {
+    const runtime = await core.ports.runtimes.get(box.spec.runtime);
+    await runtime.stop(box.name, { graceMs: 2_000 });
+    await closeLink(core, box.name);
+  }
 }

@@ -6,7 +6,7 @@ import type { CheckResult, CheckSpec } from "../../contract/review/check.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { StartParts, Using } from "../using.ts";
 import { execInBox } from "../exec/exec-in-box.ts";
-import { removeBox } from "../box/remove-box.ts";
+import { eraseByName } from "../removal/erase-box.ts";
 import { forkBox, freeName } from "./fresh-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { checkpointAndCompare } from "./read-review.ts";
@@ -40,7 +40,7 @@ export async function runChecks(
       return results;
     });
   } finally {
-    await removeBox(core, fresh.name, { force: true });
+    await eraseByName(core, fresh.name, "finished");
   }
 }
 

@@ -10,6 +10,7 @@ import type { InjectionListener } from "../../ports/injection.ts";
 import type { SshKeysListener } from "../../ports/ssh-keys.ts";
 import type { Using } from "../using.ts";
 import { revealAll, revealSecret } from "./reveal.ts";
+import type { AskedUse } from "./secret-grants.ts";
 import { askedUse } from "./use.ts";
 
 /** Without a question: for what cannot wait, such as the start of a box that holds the value. */
@@ -17,8 +18,22 @@ export const isGranted = async (
   core: Using<"secretGrants">,
   box: Box,
   binding: SecretBinding,
-): Promise<boolean> =>
-  (binding.isOrdered && !isHeld(binding)) || core.secretGrants.covers(box, askedUse(binding));
+): Promise<boolean> => core.secretGrants.covers(box, askedUse(binding));
+
+/**
+ * A secret that a person ordered for a box, on the command line or in their own config, is granted to it when it is made:
+ * shown and taken back like every other grant. A value that the box would hold is asked about by itself.
+ */
+export const orderedUses = (bindings: readonly SecretBinding[]): readonly AskedUse[] =>
+  bindings.filter((binding) => binding.isOrdered && !isHeld(binding)).map(askedUse);
+
+export async function grantToBox(
+  core: Using<"secretGrants">,
+  { name, incarnation }: Pick<Box, "name" | "incarnation">,
+  uses: readonly AskedUse[],
+): Promise<void> {
+  for (const use of uses) await core.secretGrants.grant({ kind: "box", box: name, incarnation }, use);
+}
 
 interface Destination {
   readonly host: string;

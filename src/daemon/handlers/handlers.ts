@@ -13,9 +13,8 @@ import { allowToolchains } from "../../core/toolchains/find-toolchains.ts";
 import { measureDisk } from "../../core/resources/measure-disk.ts";
 import { exportBox } from "../../core/box/export-box.ts";
 import { moveBox } from "../../core/box/move-box.ts";
-import { pauseBox, resumeBox } from "../../core/box/pause-box.ts";
-import { pruneBoxes } from "../../core/box/prune-boxes.ts";
-import { removeBox } from "../../core/box/remove-box.ts";
+import { resumeWithinBudget } from "../../core/budget/raise-budget.ts";
+import { pauseBox } from "../../core/box/pause-box.ts";
 import { restartBox } from "../../core/box/restart-box.ts";
 import { getLink } from "../../core/exec/run-in-box.ts";
 import { startBox } from "../../core/boot/start-box.ts";
@@ -41,6 +40,7 @@ import { openApiDocument } from "../openapi.ts";
 import { fileAndPortHandlers } from "./file-and-port-handlers.ts";
 import type { Previews } from "../preview/previews.ts";
 import { queueHandlers } from "./queue-handlers.ts";
+import { removedHandlers } from "./removed-handlers.ts";
 import { reviewHandlers } from "./review-handlers.ts";
 import { requireAsIsolated } from "./require-access.ts";
 import type { StreamRoute } from "../streams/streams.ts";
@@ -162,10 +162,6 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     };
   },
   exportBox: ({ deps, params }) => exportBox(deps.core, params["box"]!),
-  async removeBox({ deps, params, query }) {
-    await removeBox(deps.core, params["box"]!, query);
-    return {};
-  },
   startBox: async ({ deps, params }) => ({ box: await startBox(deps.core, params["box"]!) }),
   stopBox: async ({ deps, params, body }) => ({ box: await stopBox(deps.core, params["box"]!, body) }),
   restartBox: async ({ deps, params }) => ({ box: await restartBox(deps.core, params["box"]!) }),
@@ -174,7 +170,7 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     return { box: await moveBox(core, params["box"]!, body) };
   },
   pauseBox: async ({ deps, params }) => ({ box: await pauseBox(deps.core, params["box"]!) }),
-  resumeBox: async ({ deps, params }) => ({ box: await resumeBox(deps.core, params["box"]!) }),
+  resumeBox: async ({ deps, params }) => ({ box: await resumeWithinBudget(deps.core, params["box"]!) }),
   async getStats({ deps, params }) {
     const { core } = deps;
     const box = await core.getBox(params["box"]!);
@@ -244,7 +240,6 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     return {};
   },
   getDisk: ({ deps }) => measureDisk(deps.core),
-  prune: ({ deps, body }) => pruneBoxes(deps.core, body),
   ...formHandlers,
   ...accessHandlers,
   ...noticeHandlers,
@@ -256,5 +251,6 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
   ...agentHandlers,
   ...fileAndPortHandlers,
   ...reviewHandlers,
+  ...removedHandlers,
   ...vaultHandlers,
 };

@@ -137,8 +137,7 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
     return { merge: await undoMerge(deps.core, which) };
   },
   async discardWork({ deps, params }) {
-    await discardWork(deps.core, params["box"]!);
-    return {};
+    return maybe("removed", await discardWork(deps.core, params["box"]!));
   },
   async exportWork({ deps, params, body }) {
     await exportWork(deps.core, params["box"]!, body.format, body.file);

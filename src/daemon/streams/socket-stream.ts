@@ -70,11 +70,13 @@ export class Inbox {
 }
 
 /** Joins a client and a stream into a box, with back pressure both ways. Resolves when the stream is over. */
-export function relay(
+export async function relay(
   socket: WebSocket,
   inbox: Inbox,
   stream: LinkStream,
   answerTo: (message: StreamOutput) => StreamAnswer,
+  /** A better reason than that of the connection, for a stream that broke off. */
+  explain: (error: Error) => Promise<Error> = async (error) => error,
 ): Promise<void> {
   // A client that reads slowly stops the box's output at its source, so nothing piles up here.
   let isHeld = false;
@@ -109,14 +111,12 @@ export function relay(
     // A channel byte alone is the end of the input.
     if (data.length === 1) stream.endInput();
   });
-  return new Promise((resolve) => {
-    stream.onClose((error) => {
-      if (error) sendError(socket, error);
-      resolve();
-    });
+  const failure = await new Promise<Error | undefined>((resolve) => {
+    stream.onClose(resolve);
     socket.on("close", () => stream.close());
     if (socket.readyState !== socket.OPEN) stream.close();
   });
+  if (failure) sendError(socket, await explain(failure).catch(() => failure));
 }
 
 function passControl(

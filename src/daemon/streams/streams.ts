@@ -7,7 +7,8 @@ import { ConnectPortRequest } from "../../contract/api/schemas/files-and-ports.t
 import type { StreamOutput } from "../../contract/link/messages.ts";
 import { includesRole } from "../../contract/access/principal.ts";
 import type { Visibility } from "../../core/access/visibility.ts";
-import type { RemoveParts, Using } from "../../core/using.ts";
+import type { LookParts, Using } from "../../core/using.ts";
+import { explainEnd } from "../../core/exec/explain-end.ts";
 import { afterMain, openStream } from "../../core/exec/run-in-box.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
@@ -19,7 +20,7 @@ interface StreamEntry {
 }
 
 type StreamHandler = (
-  core: Using<"background" | "getBox" | "live" | "locked" | "note" | "report" | "store" | RemoveParts>,
+  core: Using<LookParts | "report">,
   socket: WebSocket,
   params: Readonly<Record<string, string>>,
   entry: StreamEntry,
@@ -65,10 +66,11 @@ const exec: StreamHandler = async (core, socket, { box: name }, entry) => {
   );
   if (!stdin) stream.endInput();
   let exit: Exit | undefined;
-  await relay(socket, inbox, stream, (message) => {
+  const noted = (message: StreamOutput): StreamAnswer => {
     if (message.type === "exit") exit = message;
     return answerTo(message);
-  });
+  };
+  await relay(socket, inbox, stream, noted, (error) => explainEnd(core, box, error));
   const facts = { code: exit?.code ?? null, signal: exit?.signal ?? null, timedOut: exit?.timedOut ?? false };
   core.background("noting a command", core.note("exec.ended", box, facts));
   if (rule)
@@ -90,7 +92,7 @@ const attach: StreamHandler = async (core, socket, { box: name, session }, entry
     "noting a viewer",
     core.note("session.attached", box, { session, readOnly: request.readOnly }),
   );
-  await relay(socket, inbox, stream, answerTo);
+  await relay(socket, inbox, stream, answerTo, (error) => explainEnd(core, box, error));
   core.background("noting a viewer", core.note("session.detached", box, { session }));
 };
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Docker, { type DockerOptions } from "dockerode";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { type EngineAddress, findEngineAddress } from "./address.ts";
+import { type InstalledEngine, installedEngines } from "./installed-engines.ts";
 import { type EngineAnswers, engineFacts, type EngineFacts, isOlderApi, oldestApi } from "./facts.ts";
 import type { SshAddress } from "./ssh-address.ts";
 import { SshAgent } from "./ssh-tunnel.ts";
@@ -28,9 +29,7 @@ const answerTimeoutMs = 20_000;
 export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
   const address = options.address ?? (await findEngineAddress());
   if (address === undefined) {
-    throw new AgentBoxError("runtime.absent", "No container engine was found on this host.", {
-      hint: "Install one (apt-get install docker.io, or podman) and start it, or name it in DOCKER_HOST.",
-    });
+    throw absentEngine(await installedEngines());
   }
   try {
     const client = await connect(address);
@@ -43,6 +42,24 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
   } catch (error) {
     throw explainEngineError(error, address);
   }
+}
+
+/** One that is installed and does not run is started, and not installed again. */
+export function absentEngine(installed: readonly InstalledEngine[]): AgentBoxError {
+  if (installed.length === 0) {
+    return new AgentBoxError("runtime.absent", "No container engine was found on this host.", {
+      hint: "Install one (apt-get install docker.io, or podman) and start it, or name it in DOCKER_HOST.",
+    });
+  }
+  const names = installed.map(({ name }) => name).join(" and ");
+  const verb = installed.length === 1 ? "is" : "are";
+  return new AgentBoxError(
+    "runtime.absent",
+    `${names} ${verb} installed, and no engine answers: there is no socket.`,
+    {
+      hint: `Start one: ${installed.map(({ start }) => start).join(", or ")}; or name one in DOCKER_HOST.`,
+    },
+  );
 }
 
 /** Whether the engine is there now; quicker than opening it anew. */

@@ -7,14 +7,18 @@
  *     <name>/data/home          the box's own; with a disk limit, `data` is a disk
  *     <name>/data/workspace     of that size (`disk.img`) and the paths stay the same
  *
+ * and below `<home>/removed`, the daemon's alone:
+ *
+ *     <id>/review.git           the work of a box that was removed
+ *
  * Only valid box names ever become part of a path, and removal follows no link that a box has planted.
  */
-import { access, readdir, rmdir, statfs } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { access, readdir, rename, rmdir, statfs } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { AgentBoxError } from "../../base/errors.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import { BoxName, type BoxOwner, boxPaths } from "../../contract/box.ts";
-import { ensureDirectory, pathKind, writeFileAtomic } from "../../host/files.ts";
+import { ensureDirectory, pathKind, removeTree, writeFileAtomic } from "../../host/files.ts";
 import type { BoxDirs } from "../../ports/runtime.ts";
 import type { BoxDiskUse, BoxStorage } from "../../ports/storage.ts";
 import {
@@ -60,10 +64,12 @@ class HostStorage implements BoxStorage {
   readonly #isRoot: boolean;
   readonly #shared: NonNullable<StorageOptions["shared"]>;
   #limit: DiskLimit | undefined;
+  readonly #removedDir: string;
   readonly #probing = new KeyedMutex();
 
   constructor({ boxesDir, isRoot, shared = {} }: StorageOptions) {
     this.boxesDir = boxesDir;
+    this.#removedDir = join(dirname(boxesDir), "removed");
     this.#isRoot = isRoot;
     this.#shared = shared;
   }
@@ -136,6 +142,36 @@ class HostStorage implements BoxStorage {
     if ((await pathKind(root)) === undefined) return;
     if (this.#isRoot) await unmountBelow(root);
     await removeBoxTree(root);
+  }
+
+  async keepReview(name: string, id: string): Promise<boolean> {
+    const kept = this.keptReviewDir(id);
+    if ((await pathKind(kept)) !== undefined) return true;
+    const review = this.reviewDir(name);
+    if ((await pathKind(review)) === undefined) return false;
+    await ensureDirectory(this.#removedDir, { mode: 0o700 });
+    await ensureDirectory(dirname(kept), { mode: 0o700 });
+    await rename(review, kept);
+    return true;
+  }
+
+  /** SECURITY: "../.." is not an id. */
+  keptReviewDir(id: string): string {
+    if (/^[A-Za-z0-9][\w-]{0,63}$/.test(id)) return join(this.#removedDir, id, "review.git");
+    throw new AgentBoxError("box.not_found", "There is no removed box with this id.");
+  }
+
+  async giveReview(id: string, name: string): Promise<void> {
+    await rename(this.keptReviewDir(id), this.reviewDir(name));
+    await this.forgetReview(id);
+  }
+
+  forgetReview(id: string): Promise<void> {
+    return removeTree(dirname(this.keptReviewDir(id)));
+  }
+
+  async listKept(): Promise<readonly string[]> {
+    return (await pathKind(this.#removedDir)) === undefined ? [] : (await readdir(this.#removedDir)).sort();
   }
 
   async list(): Promise<readonly string[]> {

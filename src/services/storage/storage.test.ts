@@ -88,6 +88,25 @@ describe("storage", () => {
     expect(await readFile(join(dir, "victim"), "utf8")).toBe("x");
   });
 
+  it("keeps the review repository of a removed box for the daemon alone, once", async () => {
+    const storage = await openStorage({ boxesDir, isRoot });
+    await storage.create("done", { owner });
+    expect(await storage.keepReview("done", "life-1")).toBe(false);
+    await mkdir(storage.reviewDir("done"));
+    await writeFile(join(storage.reviewDir("done"), "HEAD"), "x");
+    expect(await storage.keepReview("done", "life-1")).toBe(true);
+    expect(await storage.keepReview("done", "life-1")).toBe(true);
+    await storage.remove("done");
+    expect(await storage.listKept()).toEqual(["life-1"]);
+    expect(await facts(join(dir, "removed"))).toEqual({ mode: "700", uid: process.getuid!() });
+    await storage.create("again", { owner });
+    await storage.giveReview("life-1", "again");
+    expect(await readFile(join(storage.reviewDir("again"), "HEAD"), "utf8")).toBe("x");
+    expect(await storage.listKept()).toEqual([]);
+    for (const id of ["..", "../boxes", "", "a/b", "-x"])
+      expect(() => storage.keptReviewDir(id), id).toThrow(expect.objectContaining({ code: "box.not_found" }));
+  });
+
   it("removes a hostile tree, and nothing outside it", async () => {
     const storage = await openStorage({ boxesDir, isRoot });
     const { workspace, home } = await storage.create("hostile", { owner });

@@ -8,6 +8,8 @@ import { Button } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { useAction } from "../parts/use-action.ts";
+import { useSayRemoved } from "../removal/say-removed.ts";
+import { WhatIsLost } from "../removal/what-is-lost.tsx";
 import { type BoxVerb, needsForce, verbsFor } from "./box-verbs.ts";
 import { ShareDialog } from "./share-dialog.tsx";
 
@@ -63,20 +65,25 @@ function VerbButton({ name, verb }: { name: string; verb: BoxVerb }) {
 export function RemoveButton({ box }: { box: Pick<Box, "name" | "state"> }) {
   const { name, state } = box;
   const navigate = useNavigate();
-  const { run, isBusy } = useAction(
-    () => removing(name, () => client.removeBox(name, { force: needsForce(state.phase) })),
-    {
-      done: `${name} is removed.`,
-      invalidates: [["boxes"]],
-      onDone: () => void navigate({ to: "/" }),
+  const sayRemoved = useSayRemoved();
+  const { run, isBusy } = useAction(() => removing(name, () => client.removeBox(name, { force: true })), {
+    invalidates: [["boxes"]],
+    onDone: ({ removed }) => {
+      sayRemoved(`Removed ${name}.`, [removed]);
+      void navigate({ to: "/" });
     },
-  );
+  });
   return (
     <ConfirmButton
       kind="danger"
-      question={`Remove ${name} and its files?`}
+      question={`Remove ${name}?`}
       confirm="Remove"
-      details={<p>Work that was not merged, pushed or copied out is lost. This cannot be undone.</p>}
+      details={
+        <WhatIsLost
+          names={[name]}
+          note={needsForce(state.phase) ? "It is running; its processes end." : undefined}
+        />
+      }
       isBusy={isBusy}
       onConfirm={() => run()}
     >

@@ -1,18 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { BudgetScope, BudgetStatus } from "../../../src/contract/model/budget.ts";
-import { client } from "../api/client.ts";
+import { obstacleSentence } from "../../../src/contract/model/budget-words.ts";
 import { useMay, useMayOn } from "../api/me.ts";
 import { budgetQuery } from "../api/queries.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { Field, TextInput } from "../parts/field.tsx";
 import { formatCount, formatMoney } from "../parts/format.ts";
 import { ErrorNote, Skeleton } from "../parts/note.tsx";
-import { useAction } from "../parts/use-action.ts";
 import { Panel } from "./panel.tsx";
-import { parseRaise } from "./raise.ts";
+import { RaiseDialog } from "./raise-dialog.tsx";
 
 export function BudgetPanel({ name }: { name: string }) {
   const { data, error } = useQuery(budgetQuery(name));
@@ -25,7 +22,9 @@ export function BudgetPanel({ name }: { name: string }) {
       {!data && !error ? <Skeleton height={80} /> : null}
       {data?.isExhausted ? (
         <p>
-          <Badge tone="bad">used up</Badge> The agent waits until it is raised.
+          <Badge tone="bad">out of budget</Badge>{" "}
+          {data.obstacle ? obstacleSentence(data.obstacle) : "Its limit is used up."} The agent waits until it
+          is raised.
         </p>
       ) : null}
       {data?.limits.length === 0 ? <p className="quiet">No limit is set for this box.</p> : null}
@@ -37,7 +36,12 @@ export function BudgetPanel({ name }: { name: string }) {
         />
       ))}
       {raised === undefined ? null : (
-        <RaiseDialog name={name} scope={raised} onClose={() => setRaised(undefined)} />
+        <RaiseDialog
+          name={name}
+          scope={raised}
+          obstacle={data?.obstacle?.scope === raised ? data.obstacle : undefined}
+          onClose={() => setRaised(undefined)}
+        />
       )}
     </Panel>
   );
@@ -77,41 +81,3 @@ const Meter = ({ label, used, max }: { label: string; used: number; max: number 
     <progress max={max} value={Math.min(used, max)} />
   </label>
 );
-
-function RaiseDialog({ name, scope, onClose }: { name: string; scope: BudgetScope; onClose: () => void }) {
-  const [tokens, setTokens] = useState("");
-  const [usd, setUsd] = useState("");
-  const raise = parseRaise(tokens, usd);
-  const { run, isBusy, error } = useAction(
-    () => client.raiseBudget(name, { scope, ...("problem" in raise ? {} : raise) }),
-    { done: "Raised.", invalidates: [["box", name], ["boxes"]], onDone: onClose, isQuiet: true },
-  );
-  const problem = "problem" in raise ? raise.problem : undefined;
-  const isTyped = tokens !== "" || usd !== "";
-  return (
-    <Dialog
-      title={`Raise the budget for each ${scope}`}
-      isOpen
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" isBusy={isBusy} disabled={problem !== undefined} onClick={() => run()}>
-            Raise
-          </Button>
-        </>
-      }
-    >
-      <div className="parts-stack">
-        <p>It is added to the limit, and an agent that waits for it goes on.</p>
-        <Field label="More tokens" error={isTyped ? problem : undefined}>
-          <TextInput inputMode="numeric" value={tokens} onChange={({ target }) => setTokens(target.value)} />
-        </Field>
-        <Field label="More US dollars">
-          <TextInput inputMode="decimal" value={usd} onChange={({ target }) => setUsd(target.value)} />
-        </Field>
-        {error ? <ErrorNote error={error} /> : null}
-      </div>
-    </Dialog>
-  );
-}

@@ -10,6 +10,8 @@ import { CopyButton } from "../parts/copy-button.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Field, Select } from "../parts/field.tsx";
 import { ErrorNote, Skeleton } from "../parts/note.tsx";
+import { useSayRemoved } from "../removal/say-removed.ts";
+import { WhatIsLost } from "../removal/what-is-lost.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { Visible } from "../parts/visible.tsx";
 import { RemoveButton } from "./box-actions.tsx";
@@ -155,10 +157,13 @@ function DangerPanel({ box }: { box: Box }) {
   const navigate = useNavigate();
   const canReview = useMay("review");
   const canWork = useMay("work");
+  const sayRemoved = useSayRemoved();
   const discard = useAction(() => client.discardWork(name), {
-    done: `The work of ${name} is gone.`,
     invalidates: [["boxes"]],
-    onDone: () => void navigate({ to: "/" }),
+    onDone: ({ removed }) => {
+      sayRemoved(`Discarded ${name}.`, [removed]);
+      void navigate({ to: "/" });
+    },
   });
   return (
     <Panel title="Danger" className="box-danger">
@@ -168,7 +173,7 @@ function DangerPanel({ box }: { box: Box }) {
             kind="danger"
             question={`Discard the work of ${name}?`}
             confirm="Discard"
-            details={<p>The box and everything it made are removed. This cannot be undone.</p>}
+            details={<WhatIsLost names={[name]} />}
             isBusy={discard.isBusy}
             onConfirm={() => discard.run()}
           >

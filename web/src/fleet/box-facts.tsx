@@ -90,12 +90,12 @@ export function What({ box }: { box: BoxSummary }) {
   );
 }
 
-export function Changed({ box: { changedFiles: n, addedLines, deletedLines } }: { box: BoxSummary }) {
+export function Changed({ box: { changedFiles: n, addedLines, deletedLines, work } }: { box: BoxSummary }) {
   if (n === undefined) return <span className="quiet">–</span>;
-  if (n === 0) return <span className="quiet">none</span>;
+  if (n === 0) return <span className="quiet">{work === "merged" ? "merged" : "none"}</span>;
   return (
-    <span>
-      <Count n={n} />
+    <span title="Not merged">
+      <Count n={n} /> unmerged
       {addedLines === undefined || deletedLines === undefined ? null : (
         <span className="small">
           {" "}

@@ -1,5 +1,6 @@
 import { Button } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
+import { WhatIsLost } from "../removal/what-is-lost.tsx";
 import { Icon } from "../parts/icon.tsx";
 import type { BulkAction } from "./use-bulk.ts";
 
@@ -12,16 +13,6 @@ interface BulkBarProps {
 
 export const countOf = (names: readonly string[]): string =>
   names.length === 1 ? (names[0] ?? "") : `${names.length} boxes`;
-
-export const WhatIsLost = ({ names }: { names: readonly string[] }) => (
-  <div className="parts-stack">
-    <p>Their files go with them, also work that nobody has merged. This cannot be undone.</p>
-    <p className="mono small">
-      {names.slice(0, 12).join(", ")}
-      {names.length > 12 ? ` and ${names.length - 12} more` : ""}
-    </p>
-  </div>
-);
 
 /** The actions on the selected boxes. */
 export function BulkBar({ names, isBusy, onRun, onClear }: BulkBarProps) {

@@ -4,6 +4,8 @@ import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
 import { type Need, type NeedKind, needsOf } from "../../../src/contract/needs.ts";
+import { useMay, useMayOn } from "../api/me.ts";
+import { RaiseButton } from "../box/raise-dialog.tsx";
 import { boxesQuery } from "../api/queries.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -35,6 +37,9 @@ export function NeedBadge({ kind }: Pick<Need, "kind">) {
 /** Leads to where the need is met. */
 export function NeedLink({ need: { kind, box } }: { need: BoxNeed }) {
   const { action, to } = buttons[kind];
+  const isOwn = useMayOn(box.name, "own");
+  const mayRaise = useMay("approve") && isOwn;
+  if (kind === "budget" && box.phase === "paused" && mayRaise) return <RaiseButton name={box.name} />;
   return (
     <Link className="parts-button" to={to} params={{ name: box.name }} aria-label={`${action}: ${box.name}`}>
       <span className="needs-action">{action}</span>

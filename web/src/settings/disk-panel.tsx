@@ -7,6 +7,7 @@ import { formatBytes } from "../parts/format.ts";
 import { ErrorNote, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { useMay } from "../api/me.ts";
+import { removedKey } from "../removal/say-removed.ts";
 import { Section } from "./section.tsx";
 import { TableScroll } from "../parts/table-scroll.tsx";
 import { TableHead } from "../parts/table-head.tsx";
@@ -18,9 +19,11 @@ export function DiskPanel() {
   const { data, error } = useQuery({ queryKey, queryFn: () => client.getDisk(), staleTime: 60_000 });
   const mayPrune = useMay("host");
   const prune = useAction(() => client.prune({}), {
-    done: ({ removed, freedBytes }) =>
-      `${removed.length} stopped boxes are removed, ${formatBytes(freedBytes)} are free.`,
-    invalidates: [queryKey, ["boxes"]],
+    done: ({ removed, unmerged, freedBytes }) =>
+      `Removed ${removed.length} stopped ${removed.length === 1 ? "box" : "boxes"}, freed ${formatBytes(freedBytes)}.${
+        unmerged.length === 0 ? "" : ` Kept ${unmerged.length} with unmerged work.`
+      }`,
+    invalidates: [queryKey, removedKey, ["boxes"]],
   });
   return (
     <Section title="Disk">
@@ -64,7 +67,9 @@ export function DiskPanel() {
                 kind="danger"
                 question="Remove all stopped boxes?"
                 confirm="Remove them"
-                details={<p>Work that was not merged, pushed or copied out is lost.</p>}
+                details={
+                  <p>Boxes with unmerged work stay. The work of the others can be restored for a while.</p>
+                }
                 disabled={data.prunableBytes === 0}
                 isBusy={prune.isBusy}
                 onConfirm={() => prune.run()}

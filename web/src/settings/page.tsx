@@ -7,6 +7,7 @@ import { PageHeader, ErrorNote, Skeleton } from "../parts/note.tsx";
 import { DiskPanel } from "./disk-panel.tsx";
 import { DoctorPanel } from "./doctor-panel.tsx";
 import { ReceiversPanel } from "./receivers-panel.tsx";
+import { RemovedPanel } from "../removal/removed-panel.tsx";
 import { Section } from "./section.tsx";
 import { SignInsPanel } from "./sign-ins-panel.tsx";
 import { TokensPanel } from "./tokens-panel.tsx";
@@ -67,6 +68,7 @@ export function SettingsPage() {
       {canManage ? <ReceiversPanel /> : null}
       <SignInsPanel canList={canManage} />
       {canManage ? <TokensPanel /> : null}
+      {me === undefined || me.kind === "guest" ? null : <RemovedPanel />}
       <DaemonPanel />
       {me?.isAdmin ? <DiskPanel /> : null}
       {me?.isAdmin ? <DoctorPanel /> : null}

@@ -44,8 +44,10 @@ export const boxRoutes = {
   removeBox: {
     method: "DELETE",
     path: "/v1/boxes/{box}",
-    summary: "Remove a box and its files.",
+    summary: "Remove a box and its files; its work is kept for a while.",
     query: "RemoveBoxQuery",
+    response: "RemoveBoxAnswer",
+    isSlow: true,
     scope: "work",
     reach: "own",
     harms: ["destroy"],

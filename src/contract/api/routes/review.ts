@@ -220,6 +220,8 @@ export const reviewRoutes = {
   discardWork: {
     method: "POST",
     path: "/v1/boxes/{box}/discard",
+    response: "RemoveBoxAnswer",
+    isSlow: true,
     summary: "The work is not wanted: remove the box and all of it.",
     body: "Empty",
     scope: "review",

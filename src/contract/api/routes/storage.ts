@@ -16,6 +16,7 @@ export const storageRoutes = {
     summary: "Remove stopped boxes.",
     body: "PruneBody",
     response: "PruneAnswer",
+    isSlow: true,
     scope: "host",
     reach: "host",
     harms: ["rule"],

@@ -9,10 +9,6 @@ export const BoxAnswer = z.object({ box: Box });
 
 export const ListBoxesAnswer = z.object({ boxes: z.array(BoxSummary) });
 
-export const RemoveBoxQuery = z.object({
-  force: z.stringbool().default(false).describe("Also when it is running."),
-});
-
 export const StopBoxBody = z.strictObject({ graceMs: z.int().min(0).max(600_000).optional() });
 
 export const MoveBoxBody = z.strictObject({ runtime: z.string().min(1).max(64) });

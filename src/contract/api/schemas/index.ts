@@ -24,6 +24,7 @@ export * from "./notices.ts";
 export * from "./planned-command.ts";
 export * from "./push.ts";
 export * from "./queue.ts";
+export * from "./removed.ts";
 export * from "./review.ts";
 export * from "./storage.ts";
 export * from "./trust.ts";

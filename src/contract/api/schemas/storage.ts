@@ -27,8 +27,3 @@ export const DiskAnswer = z.object({
   freeBytes: z.int().describe("Free on the disk that holds the boxes."),
 });
 export type DiskAnswer = z.infer<typeof DiskAnswer>;
-
-export const PruneBody = z.strictObject({
-  olderThanMs: z.int().min(0).default(0),
-  isDryRun: z.boolean().default(false),
-});

@@ -9,7 +9,7 @@ import type { EgressRecord, NewEgressRecord } from "../../../contract/network/eg
 import type { SecretGrant } from "../../../contract/secret/grant.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
-import type { ReviewKind, ReviewKinds } from "../../../contract/review/entry.ts";
+import { lastingKinds, type ReviewKind, type ReviewKinds } from "../../../contract/review/entry.ts";
 import type {
   ChainMark,
   EgressQuery,
@@ -73,7 +73,7 @@ class ReviewEntries {
   change({ remove, review = [], dropReview }: StoreChange): void {
     if (remove) {
       for (const [id, { box, kind }] of this.#entries)
-        if (box === remove.name && kind !== "merge") this.#entries.delete(id);
+        if (box === remove.name && !lastingKinds.includes(kind)) this.#entries.delete(id);
     }
     if (dropReview) {
       const { incarnation, kind, key } = dropReview;

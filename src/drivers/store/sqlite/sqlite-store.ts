@@ -9,7 +9,7 @@ import type { BoxEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
-import type { ReviewKind, ReviewKinds } from "../../../contract/review/entry.ts";
+import { lastingKinds, type ReviewKind, type ReviewKinds } from "../../../contract/review/entry.ts";
 import type { SecretGrant } from "../../../contract/secret/grant.ts";
 import type {
   ChainMark,
@@ -184,7 +184,11 @@ export class SqliteStore implements Store {
   }
 
   #changeReview({ remove, review = [], dropReview }: StoreChange): void {
-    if (remove) this.#run("DELETE FROM review WHERE box = ? AND kind <> 'merge'", [remove.name]);
+    if (remove) {
+      const lasting = lastingKinds.map(() => "?").join(", ");
+      const sql = `DELETE FROM review WHERE box = ? AND kind NOT IN (${lasting})`;
+      this.#run(sql, [remove.name, ...lastingKinds]);
+    }
     if (dropReview) {
       const { incarnation, kind, key } = dropReview;
       this.#run("DELETE FROM review WHERE incarnation = ? AND kind = ? AND key = ?", [

@@ -5,6 +5,8 @@ import { client } from "../../api/client.ts";
 import { useMay, useMayOn } from "../../api/me.ts";
 import { ConfirmButton } from "../../parts/dialog.tsx";
 import { useToast } from "../../parts/toast.tsx";
+import { useSayRemoved } from "../../removal/say-removed.ts";
+import { WhatIsLost } from "../../removal/what-is-lost.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import type { LandingProps } from "./landing-parts.tsx";
 import { MergeDialog } from "./merge-dialog.tsx";
@@ -51,10 +53,13 @@ export function LandingBar(props: LandingBarProps) {
     invalidates: [["review", box], ["boxes"]],
     onDone: onUndone,
   });
+  const sayRemoved = useSayRemoved();
   const discard = useAction(() => client.discardWork(box), {
-    done: `Discarded ${box}.`,
     invalidates: [["boxes"]],
-    onDone: onDiscarded,
+    onDone: ({ removed }) => {
+      sayRemoved(`Discarded ${box}.`, [removed]);
+      onDiscarded();
+    },
   });
   if (!hasScope || !isOwn) return null;
   const hasWork = review.changes.length > 0;
@@ -79,7 +84,7 @@ export function LandingBar(props: LandingBarProps) {
         kind="danger"
         isBusy={discard.isBusy}
         question={`Discard ${box}?`}
-        details={<p>The box and everything in it are removed. This cannot be taken back.</p>}
+        details={<WhatIsLost names={[box]} />}
         confirm="Discard"
         onConfirm={() => discard.run()}
       >

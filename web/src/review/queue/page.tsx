@@ -9,6 +9,8 @@ import { StateBadge, boxWord } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../../parts/note.tsx";
+import { useSayRemoved } from "../../removal/say-removed.ts";
+import { WhatIsLost } from "../../removal/what-is-lost.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { Visible } from "../../parts/visible.tsx";
 import { GlanceFacts } from "./glance.tsx";
@@ -55,9 +57,10 @@ export function QueuePage() {
     setAsked(undefined);
     setChosen((queue[here + 1] ?? queue[here - 1])?.box.name);
   };
+  const sayRemoved = useSayRemoved();
   const discard = useAction((box: string) => client.discardWork(box), {
-    done: (_, box) => `Discarded ${box}.`,
     invalidates: [["boxes"]],
+    onDone: ({ removed }, box) => sayRemoved(`Discarded ${box}.`, [removed]),
   });
   useKeys({
     J: () => step(1),
@@ -141,7 +144,7 @@ export function QueuePage() {
             </>
           }
         >
-          <p>The box and everything in it are removed. This cannot be taken back.</p>
+          <WhatIsLost names={[current]} />
         </Dialog>
       ) : null}
       {current !== undefined && asked === "send" ? (

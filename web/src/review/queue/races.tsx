@@ -13,6 +13,8 @@ import { ConfirmButton } from "../../parts/dialog.tsx";
 import { Field, Select } from "../../parts/field.tsx";
 import { formatSpan } from "../../parts/format.ts";
 import { Empty, ErrorNote, PageHeader, Skeleton } from "../../parts/note.tsx";
+import { useSayRemoved } from "../../removal/say-removed.ts";
+import { WhatIsLost } from "../../removal/what-is-lost.tsx";
 import { useAction } from "../../parts/use-action.ts";
 import { GlanceFacts } from "./glance.tsx";
 import { racesOf } from "./races-of.ts";
@@ -79,15 +81,19 @@ export function RacePage() {
   const current = runners.find((box) => box.name === chosen) ?? runners[0];
   const others = runners.filter((box) => box !== current).map((box) => box.name);
   const mayDiscard = useMay("review");
+  const sayRemoved = useSayRemoved();
   const pick = useAction(
     async () => {
-      for (const other of others) await client.discardWork(other);
+      const removed = [];
+      for (const other of others) removed.push((await client.discardWork(other)).removed);
+      return removed;
     },
     {
-      done: `Kept ${current?.name ?? ""}, discarded the others.`,
       invalidates: [["boxes"]],
-      onDone: () =>
-        current !== undefined && void navigate({ to: "/box/$name/review", params: { name: current.name } }),
+      onDone: (removed) => {
+        sayRemoved(`Kept ${current?.name ?? ""}, discarded the others.`, removed);
+        if (current !== undefined) void navigate({ to: "/box/$name/review", params: { name: current.name } });
+      },
     },
   );
   return (
@@ -136,10 +142,7 @@ export function RacePage() {
                 isBusy={pick.isBusy}
                 question={`Keep ${current.name} and discard the others?`}
                 details={
-                  <p>
-                    {others.join(", ")} and everything in them are removed. This cannot be taken back. The
-                    work of {current.name} is not merged by this.
-                  </p>
+                  <WhatIsLost names={others} note={`The work of ${current.name} is not merged by this.`} />
                 }
                 confirm="Discard the others"
                 onConfirm={() => pick.run()}

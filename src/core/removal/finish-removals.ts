@@ -1,6 +1,6 @@
 import { isAgentBoxError } from "../../base/errors.ts";
 import type { RemoveParts, Using } from "../using.ts";
-import { erase } from "./remove-box.ts";
+import { erase } from "./erase-box.ts";
 
 const retryMs = 5_000;
 
