@@ -76,7 +76,9 @@ export function What({ box }: { box: BoxSummary }) {
   if (task === undefined && now === undefined) return <Repository box={box} />;
   return (
     <span className="fleet-what">
-      {task === undefined ? null : (
+      {task === undefined ? (
+        <Repository box={box} />
+      ) : (
         <span className="fleet-cut" title={task}>
           <Visible text={task} />
         </span>
