@@ -17,6 +17,7 @@ const boxPrograms = {
   pip3: "python3-pip",
   javac: "default-jdk-headless",
   go: "golang-go",
+  gem: "ruby",
   gh: "gh",
   // A real keyring for the vault.
   "secret-tool": "libsecret-tools",
