@@ -18,6 +18,7 @@ const boxPrograms = {
   javac: "default-jdk-headless",
   go: "golang-go",
   gem: "ruby",
+  cargo: "cargo",
   gh: "gh",
   // A real keyring for the vault.
   "secret-tool": "libsecret-tools",

@@ -43,6 +43,9 @@ export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): R
     ...systemEnv(),
   };
   const env = Object.assign(base, config.env, ...more) as Record<string, string>;
+  // Its own servers, called by the box's name.
+  for (const name of ["NO_PROXY", "no_proxy"])
+    if (env[name] !== undefined) env[name] = `${env[name]},${config.hostname}`;
   // At the end, so that our Node never hides one the box has itself.
   env["PATH"] = [env["PATH"], ...(config.path ?? []), `${boxPaths.tools}/bin`].join(":");
   return env;

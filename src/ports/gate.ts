@@ -6,9 +6,10 @@
  *   connected to.
  * - Every decision is recorded once, and an error inside a decision is a denial.
  */
+import type { OpenHost } from "../contract/network/host-totals.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { HostSummary, NewEgressRecord } from "../contract/network/egress.ts";
+import type { NewEgressRecord } from "../contract/network/egress.ts";
 import type { NetworkPolicy } from "../contract/network/policy.ts";
 
 /** One connection out of a box, after boxd has said what it is for; from here on the bytes are the program's own. */
@@ -80,7 +81,8 @@ export interface Gate extends AsyncDisposable {
    * unread connection that now would have to be read. Later requests are decided anew anyway.
    */
   closeInjected(box: string, secret?: string): void;
-  summary(box: string): readonly HostSummary[];
+  /** Connections that are open now; what has ended is in the records. */
+  openHosts(box: string): readonly OpenHost[];
   /** Files that make programs in a box trust the gate's certificates, with the places where they look for them. */
   readonly trustFiles: readonly { readonly source: string; readonly target: string }[];
   /** Variables that point programs to the proxy and to the trust files. */

@@ -8,6 +8,8 @@ import type { PresetHosts } from "../contract/network/preset.ts";
 export interface PresetSource {
   /** All that can be asked for. */
   readonly names: readonly string[];
+  /** Other words for them. */
+  readonly aliases: readonly string[];
   /** The rules of the preset now. Throws `policy.invalid` when they cannot be told. */
   read(name: string): Promise<PresetHosts>;
 }

@@ -313,6 +313,52 @@ const networkCases: readonly StoreCase[] = [
       assert.equal(await count({ box: "one", verdict: "allow" }), 1);
       assert.equal(await count({ box: "two" }), 1);
       assert.equal(await count({ box: "one", verdict: "deny" }), 20_000);
+      // The sums are of the whole life of the box.
+      const [sum] = (await store.sumEgress("one", "i")).filter(({ host }) => host === "b.test");
+      assert.deepEqual(sum, {
+        host: "b.test",
+        port: 443,
+        requests: 0,
+        denials: 25_000,
+        bytesOut: 25_000,
+        bytesIn: 50_000,
+        lastAtMs: 1,
+      });
+    },
+  },
+  {
+    name: "sums of the gate's decisions are of one box, by host, with those beyond a bound together",
+    async run(open) {
+      await using store = await open();
+      const allowed = sampleEgress("one", "a.test", "allow");
+      await store.recordEgress([
+        { ...allowed, secret: "code", isInjected: true },
+        { ...sampleEgress("one", "a.test", "deny"), atMs: 5, reason: "wrong_path", count: 3 },
+        sampleEgress("two", "a.test", "allow"),
+      ]);
+      await store.recordEgress([{ ...allowed, secret: "code", isInjected: true }]);
+      const sum = {
+        host: "a.test",
+        port: 443,
+        requests: 2,
+        denials: 3,
+        bytesOut: 3,
+        bytesIn: 6,
+        lastAtMs: 5,
+      };
+      assert.deepEqual(await store.sumEgress("one", "i"), [
+        { ...sum, lastReason: "wrong_path", secrets: { code: 2 } },
+      ]);
+      const invented = Array.from({ length: 1_500 }, (_, n) => sampleEgress("one", `${n}.test`, "deny"));
+      await store.recordEgress(invented);
+      const many = await store.sumEgress("one", "i");
+      assert.equal(many.length, 1_001);
+      assert.equal(many.find(({ host }) => host === "(other)")?.denials, 501);
+      // The next box of the name begins at nothing.
+      await store.recordEgress([{ ...allowed, incarnation: "j" }]);
+      assert.equal((await store.sumEgress("one", "j")).length, 1);
+      assert.deepEqual(await store.sumEgress("one", "i"), []);
+      assert.equal((await store.sumEgress("two", "i")).length, 1);
     },
   },
 ];

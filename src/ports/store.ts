@@ -5,6 +5,7 @@
 import type { Box } from "../contract/box.ts";
 import type { BoxEvent, NewEvent } from "../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../contract/network/egress.ts";
+import type { HostTotal } from "../contract/network/host-totals.ts";
 import type { NewModelRecord, ModelRecord, UsageTotals } from "../contract/model/usage.ts";
 import type { ReviewEntry, ReviewKind, ReviewKinds } from "../contract/review/entry.ts";
 import type { NetworkRule } from "../contract/network/policy.ts";
@@ -152,6 +153,8 @@ export interface Store extends AsyncDisposable {
     by: UsageGroup,
   ): Promise<readonly { readonly key: string; readonly totals: UsageTotals }[]>;
   listEgress(query: EgressQuery): Promise<readonly EgressRecord[]>;
+  /** The sums of all records of one box by host, also of those that have gone since. */
+  sumEgress(box: string, incarnation: string): Promise<readonly HostTotal[]>;
 }
 
 export interface StoreModule {

@@ -7,7 +7,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EgressRecord } from "../../src/contract/network/egress.ts";
 import { hasProgram } from "../support/host-facts.ts";
-import { makeAptSite, makeGitSite, makeNpmSite, makePipSite } from "../support/internet-sites.ts";
+import {
+  makeAptSite,
+  makeCargoSite,
+  makeGitSite,
+  makeGoSite,
+  makeNpmSite,
+  makePipSite,
+} from "../support/internet-sites.ts";
 import {
   type Server,
   startPostgres,
@@ -31,7 +38,14 @@ interface ClientCase {
   readonly deniedPort: number;
   /** Asks more than once by nature, so that a refusal is more than one decision. */
   readonly isPersistent?: boolean;
+  /** What a person reads of a refusal, in the output of the program; the reason and the way out unless it cannot show one. */
+  readonly reads?: RegExp;
+  /** The same where the program does not know of the proxy. */
+  readonly readsDirectly?: RegExp;
 }
+
+const withReason =
+  /AgentBox.{0,3}: No rule lets this box reach denied\.test:\d+\..*agentbox (?:net clients|policy explain)/s;
 
 const needs = (program: string) => () => (hasProgram(program) ? undefined : `${program} is not installed`);
 const pick = (host: "allowed" | "denied", allowed: string): string =>
@@ -53,20 +67,20 @@ const aptOptions = [
 const clients: readonly ClientCase[] = [
   {
     name: "curl",
-    reach: (host) => `curl -sSf -m 10 https://${pick(host, "api.test")}/x`,
+    reach: (host) => `curl -sS --fail-with-body -m 10 https://${pick(host, "api.test")}/x`,
     marker: internet,
     deniedPort: 443,
   },
   {
     name: "curl without encryption",
-    reach: (host) => `curl -sSf -m 10 http://${pick(host, "api.test")}/x`,
+    reach: (host) => `curl -sS --fail-with-body -m 10 http://${pick(host, "api.test")}/x`,
     marker: internet,
     deniedPort: 80,
   },
   {
     name: "wget",
     missing: needs("wget"),
-    reach: (host) => `wget -t 1 -T 10 -qO- https://${pick(host, "api.test")}/x`,
+    reach: (host) => `wget -t 1 -T 10 -nv -O- https://${pick(host, "api.test")}/x`,
     marker: internet,
     deniedPort: 443,
   },
@@ -88,7 +102,7 @@ const clients: readonly ClientCase[] = [
   {
     name: "node fetch",
     reach: (host) =>
-      `node -e 'fetch("https://${pick(host, "api.test")}/x").then((r) => r.ok ? r.text() : process.exit(1)).then(console.log)'`,
+      `node -e 'fetch("https://${pick(host, "api.test")}/x").then(async (r) => { console.log(await r.text()); process.exit(r.ok ? 0 : 1); })'`,
     marker: internet,
     deniedPort: 443,
   },
@@ -112,9 +126,12 @@ const clients: readonly ClientCase[] = [
     name: "pip",
     missing: needs("pip3"),
     reach: (host) =>
-      `/usr/bin/python3 -m pip install -q --disable-pip-version-check --no-cache-dir --retries 0 --target lib --index-url https://${pick(host, "pip.test")}/files/simple/ hello-test && PYTHONPATH=lib /usr/bin/python3 -c 'import hello_test; print(hello_test.text)'`,
+      `/usr/bin/python3 -m pip install -q --disable-pip-version-check --no-cache-dir --target lib --index-url https://${pick(host, "pip.test")}/files/simple/ hello-test && PYTHONPATH=lib /usr/bin/python3 -c 'import hello_test; print(hello_test.text)'`,
     marker: internet,
     deniedPort: 443,
+    isPersistent: true,
+    // It keeps an answer that is not from a proxy to itself.
+    readsDirectly: /No matching distribution/,
   },
   {
     name: "apt",
@@ -142,6 +159,29 @@ const clients: readonly ClientCase[] = [
     deniedPort: 443,
   },
   {
+    name: "go modules",
+    missing: needs("go"),
+    reach: (host) =>
+      `export GOPROXY=https://${pick(host, "api.test")}/files GONOSUMDB=* GOFLAGS=-mod=mod GOTOOLCHAIN=local GOPATH=$PWD/go HOME=$PWD && $(cat /workspace/go) list -m -versions hello.test/m`,
+    marker: /^hello\.test\/m v1\.0\.0$/m,
+    deniedPort: 443,
+  },
+  {
+    name: "cargo",
+    missing: needs("cargo"),
+    reach: (host) =>
+      `CARGO_HOME=$PWD /workspace/cargo search --index sparse+https://${pick(host, "api.test")}/files/ hello`,
+    marker: internet,
+    deniedPort: 443,
+  },
+  {
+    name: "gh",
+    missing: needs("gh"),
+    reach: (host) => `GH_TOKEN=none GH_HOST=${pick(host, "api.test")} gh api repos/hello/test`,
+    marker: internet,
+    deniedPort: 443,
+  },
+  {
     name: "psql",
     missing: whyNoPostgres,
     reach: (host) =>
@@ -162,11 +202,23 @@ func main() { answer, err := http.Get(os.Args[1]); if err != nil { fmt.Fprintln(
   text, _ := io.ReadAll(answer.Body); fmt.Println(string(text)); if answer.StatusCode != 200 { os.Exit(1) } }
 `;
 
+async function outputOf(argv: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(argv);
+  if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}: ${stderr}`);
+  return stdout.trim();
+}
+
+/** The program itself: rustup's stands in its place and looks for it in a home that a box does not see. */
+const realCargo = (): Promise<string> =>
+  outputOf(["sh", "-c", 'rustup which cargo 2>/dev/null || readlink -f "$(command -v cargo)"']);
+
 /** Programs that the box is given; what cannot be made here is skipped with its client. */
 async function makePrograms(directory: string): Promise<void> {
   writeFileSync(join(directory, "Get.java"), javaProgram);
+  if (hasProgram("cargo")) copyFileSync(await realCargo(), join(directory, "cargo"));
   if (!hasProgram("go")) return;
   writeFileSync(join(directory, "get.go"), goProgram);
+  writeFileSync(join(directory, "go"), await outputOf(["sh", "-c", "command -v go"]));
   const env = { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=mod", GOTOOLCHAIN: "local" };
   const built = await runProgram(["go", "build", "-o", "get-go", "get.go"], {
     cwd: directory,
@@ -185,6 +237,8 @@ onNetwork("clients", (ground) => {
     const repository = await makeGitSite(network.directory);
     await makeNpmSite(network.directory);
     await makePipSite(network.directory);
+    await makeGoSite(network.directory);
+    makeCargoSite(network.directory);
     if (hasProgram("dpkg-deb")) await makeAptSite(network.directory);
     const project = mkdtempSync(join(daemon.scratch, "tools-"));
     await makePrograms(project);
@@ -245,6 +299,8 @@ onNetwork("clients", (ground) => {
         });
         expect(refused.code).not.toBe(0);
         expect(refused.stdout).not.toMatch(client.marker);
+        const { reads = withReason, readsDirectly = reads } = client;
+        expect(refused.stdout + refused.stderr).toMatch(prefix.length === 0 ? reads : readsDirectly);
         expectRefusal(records, client);
         expect(await network.arrivals()).toEqual([]);
       });

@@ -10,13 +10,12 @@ import { testRuntime } from "../support/test-runtime.ts";
 const box = "inspected";
 
 interface DenialBody {
-  readonly error: {
-    readonly code: string;
-    readonly by: string;
-    readonly rule?: string;
-    readonly reason: string;
-    readonly message: string;
-  };
+  readonly error: string;
+  readonly code: string;
+  readonly by: string;
+  readonly rule?: string;
+  readonly reason: string;
+  readonly message: string;
 }
 
 onNetwork(
@@ -44,9 +43,15 @@ onNetwork(
           );
           const [body = "", facts] = post.stdout.trim().split(/\n(?=\d{3} )/);
           expect(facts).toBe("403 application/json");
-          const { error } = JSON.parse(body) as DenialBody;
-          expect(error).toMatchObject({ code: "egress.denied", by: "AgentBox", reason: "wrong_method", box });
-          expect(error.rule).toMatch(/rules\[0\]|rule/);
+          const denial = JSON.parse(body) as DenialBody;
+          expect(denial).toMatchObject({
+            code: "egress.denied",
+            by: "AgentBox",
+            reason: "wrong_method",
+            box,
+          });
+          expect(denial.rule).toMatch(/rules\[0\]|rule/);
+          expect(denial.error).toMatch(/^AgentBox: The rules for api\.test:443 do not allow this method\./);
         },
       );
       expect((await network.arrivals()).filter(({ kind }) => kind === "http")).toEqual([]);
@@ -55,10 +60,7 @@ onNetwork(
     it("says the same about a host that no rule names, also to a CONNECT", async () => {
       const { daemon } = ground;
       const plain = await shell(daemon, box, "curl -sS http://denied.test/x");
-      expect((JSON.parse(plain.stdout) as DenialBody).error).toMatchObject({
-        by: "AgentBox",
-        reason: "no_rule",
-      });
+      expect(JSON.parse(plain.stdout)).toMatchObject({ by: "AgentBox", reason: "no_rule" });
       const connect = await shell(daemon, box, "curl -sS -v https://denied.test/x 2>&1");
       expect(connect.stdout).toMatch(/HTTP\/1\.1 403/);
       expect(connect.stdout).toMatch(/x-agentbox: denied/i);

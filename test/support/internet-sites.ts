@@ -95,3 +95,22 @@ export async function makeAptSite(directory: string): Promise<void> {
     `${control.trimEnd()}\nFilename: ./${file}\nSize: ${size}\nSHA256: ${sum}\n\n`,
   );
 }
+
+/** A module proxy at https://api.test/files with the module `hello.test/m`. */
+export async function makeGoSite(directory: string): Promise<void> {
+  const versions = join(siteOf(directory, "api.test"), "hello.test/m/@v");
+  mkdirSync(versions, { recursive: true });
+  writeFileSync(join(versions, "list"), "v1.0.0\n");
+  writeFileSync(join(versions, "v1.0.0.info"), '{"Version":"v1.0.0","Time":"2024-01-01T00:00:00Z"}');
+  writeFileSync(join(versions, "v1.0.0.mod"), "module hello.test/m\n");
+}
+
+/** A registry at https://api.test/files/ whose search finds one crate. */
+export function makeCargoSite(directory: string): void {
+  const site = siteOf(directory, "api.test");
+  mkdirSync(join(site, "api/v1"), { recursive: true });
+  const base = "https://api.test/files";
+  writeFileSync(join(site, "config.json"), JSON.stringify({ dl: base, api: base }));
+  const crate = { name: "hello-test", max_version: "1.0.0", description: "hello from the internet" };
+  writeFileSync(join(site, "api/v1/crates"), JSON.stringify({ crates: [crate], meta: { total: 1 } }));
+}

@@ -77,6 +77,8 @@ async function answerQuestion(question: Question, world: DnsWorld): Promise<Outc
 }
 
 async function answerAddress(asked: string, name: string, world: DnsWorld): Promise<Outcome> {
+  // Names that RFC 6761 and 7686 promise never to exist; programs try them to learn whether a resolver lies.
+  if (/(?:^|\.)(?:invalid|onion)$/.test(name)) return { rcode: rcode.nameError };
   const isOwn = name === "localhost" || name.endsWith(".localhost") || name === world.hostname;
   if (!isOwn && !isHostName(name)) return { rcode: rcode.nameError };
   const address = isOwn ? "127.0.0.1" : await world.ready(name);

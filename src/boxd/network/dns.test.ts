@@ -100,6 +100,12 @@ describe("answers", () => {
     expect(isHostName("xn--bcher-kva.example")).toBe(true);
   });
 
+  test("names that are promised never to exist do not", async () => {
+    for (const name of ["example.invalid", "invalid", "abc.onion"])
+      expect(await ask(name)).toEqual({ rcode: nameError, answers: [] });
+    expect(await ask("invalid.example")).toMatchObject({ rcode: 0 });
+  });
+
   test("no place for a name is a failure, not a wrong address", async () => {
     world = { ...world, ready: () => Promise.resolve(undefined) };
     expect(await ask("example.org")).toEqual({ rcode: serverFailure, answers: [] });

@@ -8,6 +8,8 @@ import type { BoxEvent } from "../../contract/events.ts";
 import type { CommandContext } from "../command.ts";
 import { renderAgentEvent } from "../render/agent-event.ts";
 import type { Screen } from "../render/screen.ts";
+import { listDeniedHosts } from "./denied-hosts.ts";
+import { showDenied } from "../render/notes.ts";
 import { renderNextSteps, renderVerdict } from "../render/verdict.ts";
 import { isAgentBoxError } from "../../base/errors.ts";
 
@@ -107,6 +109,7 @@ async function conclude(
     screen.printJsonLine({ kind: "ended", box: box.name, ...ending, usage: usage.totals });
   } else if (!args.isSet("quiet")) {
     for (const line of renderVerdict(ending, usage, screen.errorStyle)) screen.note(line);
+    showDenied(screen, await listDeniedHosts(client, box.name).catch(() => []), box.name);
   }
   await settled(client, box.name);
   if (!screen.isJson && !args.isSet("quiet") && !args.isSet("rm"))

@@ -4,9 +4,10 @@ import { type Client, preloadStreams } from "../../client/index.ts";
 import type { AfterMain, CreatedBox } from "../../contract/api/schemas.ts";
 import type { Arguments } from "../line/arguments.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
+import { listDeniedHosts } from "../boxes/denied-hosts.ts";
 import { createBox, plannedExec } from "../new-box/create-box.ts";
 import { exitCodeOf, showError } from "../render/error.ts";
-import { showEntered, showKept, showLeft, showWarnings } from "../render/notes.ts";
+import { showDenied, showEntered, showKept, showLeft, showWarnings } from "../render/notes.ts";
 import { attachSession } from "../terminal/attach-session.ts";
 import { findResumable, isEphemeral, runTask } from "./run-agent.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
@@ -117,7 +118,10 @@ async function finish(
   args: Arguments,
 ): Promise<void> {
   if (args.isSet("rm")) await client.removeBox(box, { force: true });
-  else if (!args.isSet("quiet")) showKept(screen, box, "it has ended, its files are there");
+  else if (!args.isSet("quiet")) {
+    showDenied(screen, await listDeniedHosts(client, box), box);
+    showKept(screen, box, "it has ended, its files are there");
+  }
 }
 
 /** One command with our stdio and its exit code. */
@@ -133,13 +137,18 @@ async function execute(context: CommandContext, client: Client): Promise<number>
   const { name } = created.box;
   notes(context, created);
   const afterMain = fateOf(args);
-  const { exit, isKept } = await runCommand(client, name, screen, {
+  const {
+    exit,
+    isKept,
+    deniedHosts = [],
+  } = await runCommand(client, name, screen, {
     ...plannedExec(created),
     afterMain,
     wantsTerminal: screen.isInteractive,
     wantsInput: !args.isSet("no-stdin"),
     ...omitUndefined({ timeoutMs }),
   });
+  if (!args.isSet("quiet")) showDenied(screen, deniedHosts, isKept ? name : undefined);
   if (isKept && afterMain !== "keep" && !args.isSet("quiet"))
     showKept(screen, name, "its workspace has changed");
   return commandExitCode(exit);

@@ -19,6 +19,20 @@ export function showWarnings(
   }
 }
 
+const namedHosts = 3;
+
+/** What a box was denied, and where to look or what to add. `box` is the one that is still there. */
+export function showDenied(screen: Screen, hosts: readonly string[], box: string | undefined): void {
+  if (hosts.length === 0) return;
+  const named = hosts.slice(0, namedHosts).map(printable);
+  const rest = hosts.length - named.length;
+  const verb = hosts.length === 1 ? "was" : "were";
+  const wayOut = box === undefined ? `allow with --allow ${named[0]}` : `agentbox net ${box}`;
+  screen.note(
+    `${screen.errorStyle.dim("note:")} ${plural(hosts.length, "host")} ${verb} denied (${named.join(", ")}${rest > 0 ? `, ${rest} more` : ""}): ${wayOut}`,
+  );
+}
+
 export function showKept(screen: Screen, box: string, why: string): void {
   screen.note(
     `${screen.errorStyle.dim("note:")} kept box ${box}: ${why}; agentbox diff ${box}, agentbox merge ${box}`,

@@ -10,6 +10,8 @@ export interface Ending {
   readonly exit: Exit;
   /** Whether the box is still there; only when that was asked. */
   readonly isKept: boolean | undefined;
+  /** Hosts that the box was denied; only when that was asked. */
+  readonly deniedHosts?: readonly string[];
   /** The person went away before it had ended. */
   readonly isLeft?: boolean;
 }
@@ -21,15 +23,15 @@ export function waitForEnding(
 ): Promise<Ending> {
   return new Promise((resolve, reject) => {
     let exit: Exit | undefined;
-    const finish = (isKept: boolean | undefined) => {
-      if (exit) resolve({ exit, isKept });
+    const finish = (isKept: boolean | undefined, deniedHosts: readonly string[] = []) => {
+      if (exit) resolve({ exit, isKept, deniedHosts });
     };
     stream.onText((text) => {
       const answer = JSON.parse(text) as StreamAnswer;
       if (answer.type === "exit") {
         exit = answer;
         if (!awaitsVerdict) finish(undefined);
-      } else if (answer.type === "finished") finish(answer.isKept);
+      } else if (answer.type === "finished") finish(answer.isKept, answer.deniedHosts);
       else if (answer.type === "failed") reject(AgentBoxError.fromBody(answer));
       else if (answer.type === "error") reject(AgentBoxError.fromBody(answer.error));
     });

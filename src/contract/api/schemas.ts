@@ -394,4 +394,4 @@ export type StreamAnswer =
   | StreamOutput
   | { type: "error"; error: z.infer<typeof ErrorAnswer>["error"] }
   /** After `exit`, when `afterMain` was asked for. */
-  | { type: "finished"; isKept: boolean };
+  | { type: "finished"; isKept: boolean; deniedHosts: readonly string[] };

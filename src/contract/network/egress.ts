@@ -26,6 +26,8 @@ export const EgressRecord = z.object({
   /** The receipt: which secret went into the request, or was refused to it. */
   secret: z.string().optional(),
   isInjected: z.boolean().optional(),
+  /** How many of the same kind this one record stands for; one without it. */
+  count: z.int().optional(),
 });
 export type EgressRecord = z.infer<typeof EgressRecord>;
 export type NewEgressRecord = Omit<EgressRecord, "id">;

@@ -63,6 +63,11 @@ export function planCommand(
   return { ...session, argv: [...(wanted.argv ?? session.argv)], env: { ...session.env, ...wanted.env } };
 }
 
+/** What every agent is told about where it works, before the project's own instructions. */
+const boxInstructions = `You work in a box made by AgentBox. Inside it you may change everything.
+The network reaches only hosts that were allowed. When an answer says "Denied by AgentBox", do not repeat the request and
+do not look for a way around it: say which host you need and what for, and go on with what works without it.`;
+
 function commonRequest({ spec }: Pick<Box, "spec">, entry: AgentEntry, program: string) {
   return {
     autonomy: spec.agent.autonomy,
@@ -72,7 +77,7 @@ function commonRequest({ spec }: Pick<Box, "spec">, entry: AgentEntry, program: 
     program,
     endpoint: { baseUrl: `http://${modelHost}/${spec.model?.provider ?? "none"}`, token: placeholderKey },
     mcp: spec.mcp,
-    instructions: spec.agent.instructions,
+    instructions: [boxInstructions, spec.agent.instructions].filter(Boolean).join("\n\n"),
     skillsDir: spec.agent.skills === undefined ? undefined : boxPaths.skills,
     workspace: boxPaths.workspace,
     home: boxPaths.home,

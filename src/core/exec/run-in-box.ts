@@ -10,6 +10,8 @@ import { removeLocked } from "../removal/remove-box.ts";
 import { halt, keepWork } from "../box/stop-box.ts";
 
 const reconnectMs = 10_000;
+/** As many hosts as a person reads; all of them are in `agentbox net`. */
+const maxDeniedHosts = 100;
 
 /** The link of a running box; right after a restart of the daemon it waits for boxd to dial in again. */
 export async function getLink(
@@ -37,13 +39,16 @@ export async function openStream(
   return { box, stream: await link.open(op) };
 }
 
-/** The command a box was made for has ended. Says whether the box is kept; the clean-up goes on behind. */
+/** The command a box was made for has ended: whether the box is kept, and which hosts it was denied. The clean-up goes on behind. */
 export async function afterMain(
-  core: Using<LookParts | "report">,
+  core: Using<LookParts | "egressLog" | "report">,
   box: Box,
   rule: AfterMain,
   exitCode: number | undefined,
-): Promise<{ isKept: boolean }> {
+): Promise<{ isKept: boolean; deniedHosts: readonly string[] }> {
+  await core.egressLog.flush();
+  const totals = await core.ports.store.sumEgress(box.name, box.incarnation);
+  const deniedHosts = totals.filter(({ denials }) => denials > 0).map(({ host }) => host);
   const isKept = rule === "keep" || (rule === "remove_if_unchanged" && (await hasChanges(core, box.name)));
   core.background(
     `finishing ${box.name}`,
@@ -63,7 +68,7 @@ export async function afterMain(
       }
     }),
   );
-  return { isKept };
+  return { isKept, deniedHosts: [...new Set(deniedHosts)].slice(0, maxDeniedHosts) };
 }
 
 /**

@@ -99,7 +99,7 @@ async function checkForm(
 ): Promise<CheckFinding[]> {
   const { presets, clock } = core.ports;
   const { context } = await readOwnLayers(core);
-  const known = { ...context, presets: presets.names, nowMs: clock.nowMs() };
+  const known = { ...context, presets: [...presets.names, ...presets.aliases], nowMs: clock.nowMs() };
   const { findings } = parseManifest(toml, { ...known, file: "agentbox.toml" });
   const found = findings.map((finding) => ({ in: "form" as const, ...finding }));
   if (found.some(({ severity }) => severity === "error")) return found;

@@ -80,6 +80,7 @@ reason = "the test database"
     const asked: string[] = [];
     const source = {
       names: ["tool"],
+      aliases: [],
       read: (name: string) => (asked.push(name), Promise.resolve({ ...preset, name })),
     };
     const layers = networkLayers(

@@ -15,6 +15,14 @@ import type {
 import { type EgressFacts, decideSafely } from "./decide-egress.ts";
 import { coversPort, isLive } from "./rule-match.ts";
 
+/** What could be done about a refusal besides editing a file. */
+export interface WayOut {
+  /** The box to change. */
+  readonly box?: string | undefined;
+  /** Presets that have the destination. */
+  readonly presets: readonly string[];
+}
+
 const schemePorts: ReadonlyMap<string, number> = new Map([
   ["http", 80],
   ["https", 443],
@@ -42,6 +50,7 @@ export function explainEgress(
   policy: NetworkPolicy,
   { url, method }: { readonly url: string; readonly method: string },
   facts: EgressFacts,
+  wayOut: WayOut = { presets: [] },
 ): Explanation {
   const request = { ...parseDestination(url), method };
   const decision = decideSafely(policy, request, facts);
@@ -53,7 +62,7 @@ export function explainEgress(
     port: request.port,
     sentence: printable(sentenceFor(decision, request)),
     ...omitUndefined({ reason, rule: decision.rule?.id, ...origin }),
-    howToChange: printable(howToChange(decision, request, origin)),
+    howToChange: printable(howToChange(decision, request, { origin, wayOut })),
   };
 }
 
@@ -118,7 +127,7 @@ function whyNot(
 function howToChange(
   decision: EgressDecision,
   { port }: EgressRequest,
-  origin: RuleOrigin | undefined,
+  { origin, wayOut }: { readonly origin: RuleOrigin | undefined; readonly wayOut: WayOut },
 ): string {
   const place =
     origin?.file === undefined
@@ -135,13 +144,17 @@ function howToChange(
     forbidden_range: openAddress(port),
     reserved_name: openAddress(port),
     outside_bound: `Add "${entry}" to network.only of the ${origin?.layer ?? "host"} policy${place}.`,
-    no_rule: `Add "${entry}" to network.allow of agentbox.toml.`,
+    no_rule: openHost(entry, wayOut),
   };
   const { rule, reason } = decision;
-  return (
-    changes[reason] ??
-    (rule ? `Change ${rule.id}${place}.` : `Add "${entry}" to network.allow of agentbox.toml.`)
-  );
+  return changes[reason] ?? (rule ? `Change ${rule.id}${place}.` : openHost(entry, wayOut));
+}
+
+/** The command that would do, a preset first: it names all that its tool needs. */
+function openHost(entry: string, { box, presets }: WayOut): string {
+  const flags = [...presets.map((preset) => `--preset ${preset}`), `--allow ${entry}`];
+  const command = box === undefined ? "" : `Run: agentbox policy apply ${box} ${flags.join(", or ")}. `;
+  return `${command}${box === undefined ? "Add" : "To keep it, add"} "${entry}" to network.allow of agentbox.toml.`;
 }
 
 const openAddress = (port: number): string =>

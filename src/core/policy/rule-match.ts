@@ -7,7 +7,7 @@ const webPorts: readonly number[] = [80, 443];
 export const isLive = ({ expiresAtMs }: NetworkRule, nowMs: number): boolean =>
   expiresAtMs === undefined || nowMs < expiresAtMs;
 
-export function coversPort({ ports, mode }: NetworkRule, port: number): boolean {
+export function coversPort({ ports, mode }: Pick<NetworkRule, "ports" | "mode">, port: number): boolean {
   if (ports.length > 0) return ports.includes(port);
   return mode === "deny" || webPorts.includes(port);
 }

@@ -1,5 +1,6 @@
 /** The handlers of the gate's routes. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { joinTotals } from "../../contract/network/host-totals.ts";
 import type { networkRoutes } from "../../contract/api/routes/network.ts";
 import { forbidden, makerOf, requireProject } from "../../core/team/members.ts";
 import { requireParameter } from "../../core/access/authority.ts";
@@ -8,6 +9,7 @@ import { allowEgress } from "../../core/network/allow-egress.ts";
 import { changePolicy } from "../../core/network/change-policy.ts";
 import { describePolicy } from "../../core/network/describe-policy.ts";
 import { effectivePolicy } from "../../core/network/apply-policy.ts";
+import { findPresets } from "../../core/network/find-presets.ts";
 import { explainEgress } from "../../core/policy/explain-egress.ts";
 import { learnPolicy } from "../../core/policy/learn-policy.ts";
 import type { Handlers } from "./handlers.ts";
@@ -31,8 +33,12 @@ export const networkHandlers: Pick<Handlers, keyof typeof networkRoutes> = {
     return { policy, lines: describePolicy(policy) };
   },
   async explainPolicy({ deps: { core }, params, body }) {
-    const policy = await effectivePolicy(core, await core.getBox(params["box"]!));
-    return explainEgress(policy, body, { nowMs: core.ports.clock.nowMs() });
+    const box = await core.getBox(params["box"]!);
+    const policy = await effectivePolicy(core, box);
+    const explain = (presets: readonly string[]) =>
+      explainEgress(policy, body, { nowMs: core.ports.clock.nowMs() }, { box: box.name, presets });
+    const explanation = explain([]);
+    return explanation.verdict === "allow" ? explanation : explain(await findPresets(core, explanation));
   },
   async learnPolicy({ deps: { core }, params }) {
     const { name, incarnation } = await core.getBox(params["box"]!);
@@ -42,8 +48,12 @@ export const networkHandlers: Pick<Handlers, keyof typeof networkRoutes> = {
     return { toml: learnPolicy(records.filter((record) => record.incarnation === incarnation)) };
   },
   async getNet({ deps: { core }, params }) {
-    const { name } = await core.getBox(params["box"]!);
-    const hosts = [...core.ports.gate.summary(name)];
+    const { name, incarnation } = await core.getBox(params["box"]!);
+    await core.egressLog.flush();
+    const hosts = joinTotals(
+      await core.ports.store.sumEgress(name, incarnation),
+      core.ports.gate.openHosts(name),
+    );
     const total = (pick: (host: (typeof hosts)[number]) => number): number =>
       hosts.reduce((sum, host) => sum + pick(host), 0);
     return {

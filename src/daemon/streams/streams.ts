@@ -20,7 +20,7 @@ interface StreamEntry {
 }
 
 type StreamHandler = (
-  core: Using<LookParts | "report">,
+  core: Using<LookParts | "egressLog" | "report">,
   socket: WebSocket,
   params: Readonly<Record<string, string>>,
   entry: StreamEntry,

@@ -3,7 +3,7 @@ import type { SecureContext } from "node:tls";
 import type { Duplex } from "node:stream";
 import { printable } from "../../base/printable.ts";
 import { RelayBuffers } from "../../base/relay-buffers.ts";
-import type { HostSummary } from "../../contract/network/egress.ts";
+import type { OpenHost } from "../../contract/network/host-totals.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { Gate, GateBox, GateConnection } from "../../ports/gate.ts";
 import type { SshKeys } from "../../ports/ssh-keys.ts";
@@ -12,7 +12,7 @@ import { BoxEgress, type BoxEgressOptions } from "./box/box-egress.ts";
 import type { Caller } from "./arrivals/caller.ts";
 import { denialText } from "./exchange/denial.ts";
 import type { Dial } from "./servers/dialer.ts";
-import { HttpEdge } from "./arrivals/http-edge.ts";
+import { type AcceptConnect, HttpEdge } from "./arrivals/http-edge.ts";
 import type { LeafContexts } from "./certificates/leaf-contexts.ts";
 import { Passage, type PassageRequest } from "./arrivals/passage.ts";
 import { Upstreams } from "./servers/upstreams.ts";
@@ -47,7 +47,7 @@ export class HostGate implements Gate {
     this.#edge = new HttpEdge({
       limits: options.limits,
       leaves: options.leaves,
-      onConnect: (caller, authority, socket) => this.#connect(caller, authority, socket),
+      onConnect: (caller, connect, socket) => this.#connect(caller, connect, socket),
     });
   }
 
@@ -76,8 +76,8 @@ export class HostGate implements Gate {
     for (const socket of known.sockets) socket.destroy();
   }
 
-  summary(box: string): readonly HostSummary[] {
-    return this.#boxes.get(box)?.egress.summary() ?? [];
+  openHosts(box: string): readonly OpenHost[] {
+    return this.#boxes.get(box)?.egress.openHosts() ?? [];
   }
 
   closeInjected(box: string, secret?: string): void {
@@ -128,12 +128,12 @@ export class HostGate implements Gate {
     });
   }
 
-  #connect(caller: Caller, authority: string, socket: Duplex): void {
+  #connect(caller: Caller, { authority, userAgent }: Parameters<AcceptConnect>[1], socket: Duplex): void {
     const { egress, upstreams, via, program } = caller;
     const hasPort = /:\d{1,5}$/.test(authority);
     const target = hasPort ? parseAuthority(authority, 0) : undefined;
     if (target !== undefined) {
-      return this.#pass({ egress, upstreams }, { client: socket, via, program, ...target });
+      return this.#pass({ egress, upstreams }, { client: socket, via, program, userAgent, ...target });
     }
     const host = printable(authority.slice(0, 255));
     egress.record({ via, program, host, port: 0, method: "CONNECT", reason: "malformed" });

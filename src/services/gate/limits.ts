@@ -36,7 +36,6 @@ export const gateLimits = {
   upstreamIdleMs: 4_000,
   upstreamIdleConnections: 32,
   leafCertificates: 250,
-  summaryHosts: 1_000,
 } as const;
 
 export type GateLimits = { readonly [K in keyof typeof gateLimits]: number };

@@ -105,7 +105,10 @@ describe("through the gate", () => {
     expect(world.seen.map(({ headers }) => headers.authorization)).toEqual(
       Array.from({ length: 6 }, () => `Bearer ${canary}`),
     );
-    expect(world.fixture.gate.summary("amber")).toMatchObject([{ secrets: { "github-token": 6 } }]);
+    const injected = world.fixture.records.filter(
+      ({ secret, isInjected }) => isInjected && secret === "github-token",
+    );
+    expect(injected).toHaveLength(6);
   });
 
   it("a packed answer is unpacked, an error is masked like any other, and no cookie comes", async () => {

@@ -2,6 +2,8 @@
  * The package sources of cargo: the registries of the person's configuration, and the index that cargo has used before,
  * whose own description says where the packages lie. Cargo has no command that tells, so its files are read.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parse } from "smol-toml";
 import { AgentBoxError } from "../../base/errors.ts";
@@ -14,13 +16,34 @@ export async function readCargo(host: ToolHost): Promise<readonly string[]> {
   const urls = [...(await configuredUrls(host, cargoHome)), ...(await usedIndexes(host, cargoHome))];
   if (urls.length === 0 && (await host.ask(["cargo"], ["--version"])) === undefined)
     throw notInstalled("cargo");
-  if (urls.length === 0) {
+  if (urls.length > 0) return urls;
+  const builtIn = await builtInIndex(host);
+  if (builtIn.length === 0) {
     throw new AgentBoxError("policy.invalid", "cargo has not said yet which index it uses.", {
       hint: "Let cargo fetch something once on this host, or write the hosts in network.allow.",
       facts: { preset: "cargo" },
     });
   }
-  return urls;
+  return builtIn;
+}
+
+/**
+ * The index that is built in: cargo names it only when it looks for a package. It looks for one that does not exist, in a
+ * home that is thrown away, so nothing is fetched but the description of the index; offline, its error has the address.
+ */
+async function builtInIndex(host: ToolHost): Promise<readonly string[]> {
+  const home = await mkdtemp(join(tmpdir(), "agentbox-cargo-"));
+  try {
+    const env = { CARGO_HOME: home, CARGO_NET_RETRY: "0" };
+    const printed = await host.tryOut(["cargo"], ["install", "agentbox-looks-for-the-index"], env);
+    const failed = [...(printed ?? "").matchAll(/`(?:sparse\+)?(https?:\/\/[^`\s]+)`/g)].map(
+      ([, url]) => url!,
+    );
+    const used = await usedIndexes(host, home);
+    return used.length > 0 ? used : failed;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 }
 
 async function configuredUrls(host: ToolHost, cargoHome: string): Promise<string[]> {

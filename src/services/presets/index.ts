@@ -11,7 +11,7 @@ import { readGo } from "./go.ts";
 import { readNpm } from "./npm.ts";
 import { readPip } from "./pip.ts";
 import { hostsFromUrls } from "./registry-hosts.ts";
-import { servicePresets } from "./service-presets.ts";
+import { presetAliases, servicePresets } from "./service-presets.ts";
 import { type ToolHost, openToolHost } from "./tool-host.ts";
 
 /** Addresses that a tool is configured to fetch from, as texts of its own. */
@@ -26,8 +26,8 @@ const tools: Readonly<Record<string, (host: ToolHost) => Promise<readonly string
 const freshMs = 60_000;
 
 /** `env` is the environment of the person whose configuration counts. */
-export function openPresets(env: NodeJS.ProcessEnv): PresetSource {
-  const host = openToolHost(env);
+export function openPresets(env: NodeJS.ProcessEnv, goRoot?: string): PresetSource {
+  const host = openToolHost(env, goRoot);
   const known = new Map<string, { readonly atMs: number; readonly hosts: Promise<PresetHosts> }>();
 
   /** Asking a tool takes up to seconds, and boxes are made by the dozen. */
@@ -43,13 +43,18 @@ export function openPresets(env: NodeJS.ProcessEnv): PresetSource {
 
   return {
     names: [...Object.keys(tools), ...Object.keys(servicePresets)],
-    async read(name): Promise<PresetHosts> {
+    aliases: Object.keys(presetAliases),
+    async read(word): Promise<PresetHosts> {
+      const name = Object.hasOwn(presetAliases, word) ? presetAliases[word]! : word;
       const reviewed = Object.hasOwn(servicePresets, name) ? servicePresets[name] : undefined;
       if (reviewed) return { name, rules: reviewed, unusable: [] };
       const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
       if (tool) return remember(name, async () => hostsFromUrls(name, await tool(host)));
       throw new AgentBoxError("policy.invalid", `There is no network preset named "${name.slice(0, 64)}".`, {
-        hint: `Known: ${[...Object.keys(tools), ...Object.keys(servicePresets)].join(", ")}.`,
+        hint:
+          name === "docker"
+            ? "The host fetches images, not the box: name one with [runtime] image."
+            : `Known: ${[...Object.keys(tools), ...Object.keys(servicePresets)].join(", ")}.`,
       });
     },
   };

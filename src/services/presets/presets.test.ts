@@ -26,7 +26,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(home, path), text);
 }
 const presets = (env: NodeJS.ProcessEnv = {}) =>
-  openPresets({ HOME: home, PATH: `${bin}:/usr/bin-of-nobody`, ...env });
+  openPresets({ HOME: home, PATH: `${bin}:/usr/bin-of-nobody`, ...env }, join(home, "go"));
 const hostsOf = async (name: string, env?: NodeJS.ProcessEnv) =>
   (await presets(env).read(name)).rules.map(({ host, ports }) => `${host}:${ports.join()}`);
 const refused = (message: RegExp) =>
@@ -110,6 +110,20 @@ esac`;
   it("cargo: configured registries, and the index it has used", async () => {
     install("cargo", "echo cargo 1");
     await expect(hostsOf("cargo")).rejects.toEqual(refused(/has not said/));
+    // Offline, its error names the index that is built in; online, the index says where the packages are.
+    install(
+      "cargo",
+      `[ "$1" = --version ] || { echo "failed to download from \\\`https://built.example.org/config.json\\\`" >&2; exit 101; }`,
+    );
+    expect(await hostsOf("cargo")).toEqual(["built.example.org:443"]);
+    install(
+      "cargo",
+      `[ "$1" = --version ] && exit 0
+mkdir -p "$CARGO_HOME/registry/index/built.example.org-0123456789abcdef"
+echo '{"dl":"https://files.example.org"}' > "$CARGO_HOME/registry/index/built.example.org-0123456789abcdef/config.json"
+exit 101`,
+    );
+    expect(await hostsOf("cargo")).toEqual(["built.example.org:443", "files.example.org:443"]);
     write(
       ".cargo/registry/index/index.example.org-0123456789abcdef/config.json",
       '{"dl":"https://static.example.org/{crate}","api":"https://example.org"}',
@@ -194,6 +208,15 @@ describe("services", () => {
     for (const path of ["/gists", "/graphql", "/repos/a/b/issues"])
       expect(lets("github-read", "POST", "api.github.com", path)).toBe(false);
     expect(lets("gitlab-read", "POST", "gitlab.com", "/api/v4/projects")).toBe(false);
+  });
+
+  it("words that people type for it lead to the same preset", async () => {
+    install("npm", `echo '{"registry":"https://packages.example.org/"}'`);
+    expect(await hostsOf("node")).toEqual(await hostsOf("npm"));
+    expect((await presets().read("github")).rules).toEqual(servicePresets["github-read"]);
+    await expect(presets().read("docker")).rejects.toMatchObject({
+      hint: expect.stringContaining("[runtime] image"),
+    });
   });
 
   it("an unknown name is refused with those that are known", async () => {

@@ -58,4 +58,42 @@ export const servicePresets: Readonly<Record<string, readonly PresetRule[]>> = {
     web("bitbucket.org", ["POST"], ["/*/*/git-receive-pack", "/*/*/info/lfs/**"]),
     web("api.bitbucket.org", write),
   ],
+  /** Browsers that `playwright install` downloads; the package itself comes with the preset npm or pip. */
+  playwright: [
+    web("cdn.playwright.dev", read),
+    web("playwright.download.prss.microsoft.com", read),
+    web("storage.googleapis.com", read, ["/chrome-for-testing-public/**"]),
+  ],
+  /** Models and data sets: reading only. */
+  huggingface: [web("huggingface.co", read), web("*.huggingface.co", read), web("*.hf.co", read)],
+  /** The editor's own downloads and its extensions. */
+  vscode: [
+    web("update.code.visualstudio.com", read),
+    web("vscode.download.prss.microsoft.com", read),
+    web("marketplace.visualstudio.com", read),
+    web("marketplace.visualstudio.com", ["POST"], ["/_apis/public/gallery/extensionquery"]),
+    web("*.gallerycdn.vsassets.io", read),
+    web("*.gallery.vsassets.io", read),
+  ],
+};
+
+/** Words that people type for a preset of another name. */
+export const presetAliases: Readonly<Record<string, string>> = {
+  pypi: "pip",
+  python: "pip",
+  uv: "pip",
+  node: "npm",
+  nodejs: "npm",
+  yarn: "npm",
+  pnpm: "npm",
+  rust: "cargo",
+  crates: "cargo",
+  golang: "go",
+  debian: "apt",
+  ubuntu: "apt",
+  github: "github-read",
+  gitlab: "gitlab-read",
+  bitbucket: "bitbucket-read",
+  "hugging-face": "huggingface",
+  "vs-code": "vscode",
 };

@@ -6,6 +6,12 @@ import { AgentBoxError } from "../../../base/errors.ts";
 import type { Box } from "../../../contract/box.ts";
 import type { BoxEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
+import {
+  addToTotal,
+  type HostTotal,
+  maxCountedHosts,
+  otherHosts,
+} from "../../../contract/network/host-totals.ts";
 import type { SecretGrant } from "../../../contract/secret/grant.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
@@ -106,9 +112,16 @@ const maxEgressRecords = 20_000;
 class EgressRecords {
   #records: EgressRecord[] = [];
   #total = 0;
+  readonly #totals = new Map<
+    string,
+    { readonly incarnation: string; readonly hosts: Map<string, HostTotal> }
+  >();
 
   add(records: readonly NewEgressRecord[]): void {
-    for (const record of records) this.#records.push({ id: ++this.#total, ...record });
+    for (const record of records) {
+      this.#records.push({ id: ++this.#total, ...record });
+      this.#addToTotals(record);
+    }
     const kept = new Map<string, number>();
     // From the newest on, each up to its share.
     this.#records = this.#records
@@ -120,6 +133,22 @@ class EgressRecords {
         return count <= maxEgressRecords;
       })
       .reverse();
+  }
+
+  sum(box: string, incarnation: string): HostTotal[] {
+    const totals = this.#totals.get(box);
+    return totals?.incarnation === incarnation ? [...totals.hosts.values()] : [];
+  }
+
+  #addToTotals(record: NewEgressRecord): void {
+    const { box, incarnation } = record;
+    const known = this.#totals.get(box);
+    const hosts = known?.incarnation === incarnation ? known.hosts : new Map<string, HostTotal>();
+    this.#totals.set(box, { incarnation, hosts });
+    const own = `${record.host}:${record.port}`;
+    const isOther = !hosts.has(own) && hosts.size >= maxCountedHosts;
+    const { host, port } = isOther ? { host: otherHosts, port: 0 } : record;
+    hosts.set(`${host}:${port}`, addToTotal(hosts.get(`${host}:${port}`), { ...record, host, port }));
   }
 
   list({ after = 0, box, host, verdict, secret, limit, newestFirst }: EgressQuery): EgressRecord[] {
@@ -220,6 +249,10 @@ export class MemoryStore implements Store {
 
   async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {
     return this.#egress.list(query);
+  }
+
+  async sumEgress(box: string, incarnation: string): Promise<readonly HostTotal[]> {
+    return this.#egress.sum(box, incarnation);
   }
 
   async recordModel(records: readonly NewModelRecord[]): Promise<void> {

@@ -1,5 +1,11 @@
 /** The gate's decisions. Bounded, and what is recorded about a secret is not pushed out by anything else. */
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
+import {
+  addToTotal,
+  type HostTotal,
+  maxCountedHosts,
+  otherHosts,
+} from "../../../contract/network/host-totals.ts";
 import type { EgressQuery } from "../../../ports/store.ts";
 import { type SqlAccess, Where } from "./sql-access.ts";
 
@@ -27,6 +33,53 @@ export class EgressTable {
       shares.set(JSON.stringify([box, verdict, secret]), [box, verdict, secret]);
     }
     for (const share of shares.values()) this.#bound(share);
+    this.#addToTotals(records);
+  }
+
+  #addToTotals(records: readonly NewEgressRecord[]): void {
+    const groups = new Map<string, NewEgressRecord[]>();
+    for (const record of records) {
+      const { box, incarnation, host, port } = record;
+      const key = JSON.stringify([box, incarnation, host, port]);
+      const group = groups.get(key);
+      if (group) group.push(record);
+      else groups.set(key, [record]);
+    }
+    for (const group of groups.values()) {
+      const { box, incarnation } = group[0]!;
+      const [host, port] = this.#countedAs(group[0]!);
+      const key = [box, incarnation, host, port];
+      let total = this.#total(key);
+      for (const record of group) total = addToTotal(total, { ...record, host, port });
+      const sql = `INSERT INTO egress_totals (box, incarnation, host, port, value) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET value = excluded.value`;
+      this.#sql.run(sql, [...key, JSON.stringify(total)]);
+    }
+  }
+
+  sum(box: string, incarnation: string): HostTotal[] {
+    const sql = "SELECT value FROM egress_totals WHERE box = ? AND incarnation = ?";
+    return this.#sql.rows<[string]>(sql, [box, incarnation]).map(([value]) => JSON.parse(value) as HostTotal);
+  }
+
+  /** SECURITY: a box invents as many names as it likes; those beyond the bound are counted together. */
+  #countedAs({ box, incarnation, host, port }: NewEgressRecord): readonly [string, number] {
+    if (this.#total([box, incarnation, host, port]) !== undefined) return [host, port];
+    const count = this.#countTotals(box, incarnation);
+    // Sums of a box that had the name before end with the first record of this one.
+    if (count === 0) this.#sql.run("DELETE FROM egress_totals WHERE box = ?", [box]);
+    return count < maxCountedHosts ? [host, port] : [otherHosts, 0];
+  }
+
+  #total(key: readonly unknown[]): HostTotal | undefined {
+    const sql = "SELECT value FROM egress_totals WHERE box = ? AND incarnation = ? AND host = ? AND port = ?";
+    const [row] = this.#sql.rows<[string]>(sql, key);
+    return row === undefined ? undefined : (JSON.parse(row[0]) as HostTotal);
+  }
+
+  #countTotals(box: string, incarnation: string): number {
+    const sql = "SELECT count(*) FROM egress_totals WHERE box = ? AND incarnation = ?";
+    return this.#sql.rows<[number]>(sql, [box, incarnation])[0]?.[0] ?? 0;
   }
 
   /**

@@ -141,6 +141,22 @@ export const migrations: readonly Migration[] = [
   `
   CREATE TABLE queue (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   `,
+  `
+  -- Sums of the records by host: records are bounded, and a box's totals are of its whole life.
+  CREATE TABLE egress_totals (
+    box TEXT NOT NULL,
+    incarnation TEXT NOT NULL,
+    host TEXT NOT NULL,
+    port INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (box, incarnation, host, port)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO egress_totals (box, incarnation, host, port, value)
+    SELECT box, record ->> 'incarnation', host, record ->> 'port', json_object(
+      'host', host, 'port', record ->> 'port', 'requests', sum(verdict = 'allow'), 'denials', sum(verdict = 'deny'),
+      'bytesOut', sum(record ->> 'bytesOut'), 'bytesIn', sum(record ->> 'bytesIn'), 'lastAtMs', max(record ->> 'atMs'))
+    FROM egress WHERE record ->> 'incarnation' <> '' GROUP BY 1, 2, 3, 4;
+  `,
 ];
 
 /** "AGBX": tells our files from other people's SQLite databases. */

@@ -7,6 +7,7 @@ import { AgentBoxError } from "../../../base/errors.ts";
 import type { Box } from "../../../contract/box.ts";
 import type { BoxEvent } from "../../../contract/events.ts";
 import type { EgressRecord, NewEgressRecord } from "../../../contract/network/egress.ts";
+import type { HostTotal } from "../../../contract/network/host-totals.ts";
 import type { NetworkRule } from "../../../contract/network/policy.ts";
 import type { ModelRecord, NewModelRecord, UsageTotals } from "../../../contract/model/usage.ts";
 import { lastingKinds, type ReviewKind, type ReviewKinds } from "../../../contract/review/entry.ts";
@@ -118,6 +119,10 @@ export class SqliteStore implements Store {
 
   async listEgress(query: EgressQuery): Promise<readonly EgressRecord[]> {
     return this.#egress.list(query);
+  }
+
+  async sumEgress(box: string, incarnation: string): Promise<readonly HostTotal[]> {
+    return this.#egress.sum(box, incarnation);
   }
 
   async recordModel(records: readonly NewModelRecord[]): Promise<void> {

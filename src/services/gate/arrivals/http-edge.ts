@@ -17,7 +17,12 @@ import type { GateLimits } from "../limits.ts";
 import type { OutboundResponse } from "../exchange/outbound-response.ts";
 import type { InboundRequest } from "../exchange/request-head.ts";
 
-export type AcceptConnect = (caller: Caller, authority: string, socket: Duplex) => void;
+/** `userAgent` is the word of the program for itself, or empty. */
+export type AcceptConnect = (
+  caller: Caller,
+  connect: { readonly authority: string; readonly userAgent: string },
+  socket: Duplex,
+) => void;
 
 export interface HttpEdgeOptions {
   readonly limits: GateLimits;
@@ -184,7 +189,8 @@ export class HttpEdge {
       return;
     }
     if (head.length > 0) socket.unshift(head);
-    this.#options.onConnect(caller, request.url ?? "", socket);
+    const { url: authority = "", headers } = request;
+    this.#options.onConnect(caller, { authority, userAgent: headers["user-agent"] ?? "" }, socket);
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -11,7 +11,8 @@ import type { DenyReason, NetworkRule } from "../../../contract/network/policy.t
 import { isSameName } from "./authority.ts";
 import type { BoxEgress, Decision, Settled } from "../box/box-egress.ts";
 import type { Caller } from "./caller.ts";
-import { type Denial, denialText } from "../exchange/denial.ts";
+import { type Denial, denialLine, denialText } from "../exchange/denial.ts";
+import { refuseInItsProtocol } from "../exchange/other-protocols.ts";
 import { dialFailure, failureReason } from "../servers/connect.ts";
 import type { Dial } from "../servers/dialer.ts";
 import { type Heard, type Speech, hearFirstBytes } from "./first-bytes.ts";
@@ -37,7 +38,15 @@ export interface PassageRequest {
   readonly program: string | undefined;
   readonly host: string;
   readonly port: number;
+  /** What a program of the proxy calls itself. */
+  readonly userAgent?: string | undefined;
 }
+
+/**
+ * Programs on libcurl print no more of a refused CONNECT than its number. They get the refusal from inside the tunnel, as
+ * the answer to their own request; all others show the reason phrase or the body of the answer to CONNECT.
+ */
+const hidesAnswerToConnect = /^(?:curl|git|cargo|libcurl)[/ ]/i;
 
 export class Passage {
   readonly #context: PassageContext;
@@ -250,17 +259,20 @@ export class Passage {
   async #refuse(reason: DenyReason, settled: { rule: NetworkRule | undefined; host: string }): Promise<void> {
     const { client, via, host, port } = this.#request;
     this.#record(reason, settled.rule);
-    if (via === "proxy") return this.#answer(reason, settled.rule);
     const name = canonicalHost(host);
+    const isTold = via === "tcp" || hidesAnswerToConnect.test(this.#request.userAgent ?? "");
+    if (via === "proxy" && (!isTold || name?.kind !== "name")) return this.#answer(reason, settled.rule);
     if (name?.kind !== "name") return void client.destroy();
+    this.#confirmConnect();
     const { limits } = this.#context;
     const heard = await hearFirstBytes(client, { limits, silenceMs: limits.silenceMs });
     const kind = heard.kind === "speech" ? heard.speech.kind : "other";
-    const caller = this.#caller({ refusal: this.#denial(reason, settled.rule), wasApproved: false });
+    const refusal = this.#denial(reason, settled.rule);
+    const caller = this.#caller({ refusal, wasApproved: false });
     if (kind === "http")
       this.#context.edge.accept(client, { ...caller, target: { scheme: "http", host, port } });
     else if (kind === "tls") this.#context.edge.acceptTls(client, name.name, caller, () => undefined);
-    else client.destroy();
+    else await refuseInItsProtocol(client, heard, denialLine(refusal));
   }
 
   #caller(more: Pick<Caller, "target" | "refusal" | "wasApproved">): Caller {

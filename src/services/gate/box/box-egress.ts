@@ -1,10 +1,11 @@
 /**
- * Everything the gate knows about one box: its policy, what it has open, its totals and its budgets. A decision is
+ * Everything the gate knows about one box: its policy, what it has open and its budgets. A decision is
  * made here and nowhere else, and an error inside a decision is a denial.
  */
 import { messageOf } from "../../../base/errors.ts";
 import { printable } from "../../../base/printable.ts";
-import type { HostSummary, NewEgressRecord } from "../../../contract/network/egress.ts";
+import type { NewEgressRecord } from "../../../contract/network/egress.ts";
+import type { OpenHost } from "../../../contract/network/host-totals.ts";
 import type {
   AddressException,
   DenyReason,
@@ -15,7 +16,7 @@ import type {
 } from "../../../contract/network/policy.ts";
 import type { GateBox, GateListener, InternalHost } from "../../../ports/gate.ts";
 import { BoxSecrets, type BoxSecretsOptions } from "./box-secrets.ts";
-import { HostTotals } from "./host-totals.ts";
+import { OpenConnections } from "./open-connections.ts";
 import type { Pace } from "./pace.ts";
 import { Quota } from "./quota.ts";
 import { TokenBucket } from "../../../base/rate.ts";
@@ -89,7 +90,7 @@ export class BoxEgress {
   readonly secrets: BoxSecrets;
   readonly pace: Pace;
   readonly #options: BoxEgressOptions;
-  readonly #totals: HostTotals;
+  readonly #connectionsOpen = new OpenConnections();
   readonly #open = new Set<OpenPassage>();
   readonly #newConnections: TokenBucket;
   readonly #requests: TokenBucket;
@@ -105,7 +106,6 @@ export class BoxEgress {
     this.#options = options;
     this.pace = options.openPace();
     const { limits, clock } = options;
-    this.#totals = new HostTotals(limits.summaryHosts);
     this.#questions = new Quota(limits.approvalsPending);
     this.secrets = new BoxSecrets(box, options, this.#questions);
     this.#newConnections = new TokenBucket(
@@ -131,8 +131,8 @@ export class BoxEgress {
     return this.#options.internalHosts.get(host);
   }
 
-  summary(): readonly HostSummary[] {
-    return this.#totals.list();
+  openHosts(): readonly OpenHost[] {
+    return this.#connectionsOpen.list();
   }
 
   setPolicy(policy: NetworkPolicy): void {
@@ -204,16 +204,14 @@ export class BoxEgress {
   track(passage: OpenPassage): () => void {
     this.#open.add(passage);
     const { host, port } = passage.request;
-    const close = this.#totals.open(host, port, this.#options.clock.nowMs(), passage.bytes);
+    const close = this.#connectionsOpen.add(host, port, this.#options.clock.nowMs(), passage.bytes);
     return () => {
       if (this.#open.delete(passage)) close();
     };
   }
 
   record(decision: Decision, count = 1): void {
-    const record = this.#toRecord(decision);
-    this.#totals.add(record, count);
-    this.#options.listener.record(record);
+    this.#options.listener.record({ ...this.#toRecord(decision), ...(count === 1 ? {} : { count }) });
   }
 
   async #ask(

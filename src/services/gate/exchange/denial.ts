@@ -1,5 +1,4 @@
 /** The answer that a program in a box gets when the gate refuses, so that a person and an agent can both act on it. */
-import { STATUS_CODES } from "node:http";
 import type { DenyReason, NetworkRule, SecretDenial } from "../../../contract/network/policy.ts";
 
 export interface Denial {
@@ -66,34 +65,46 @@ const isFailure = (reason: DenyReason): boolean => reason === "unresolvable" || 
 
 export interface DenialAnswer {
   readonly status: number;
+  /** The reason phrase of HTTP/1.1: all that pip, Go, wget, Java and Python show of a refusal. */
+  readonly phrase: string;
   readonly headers: readonly string[];
   readonly body: string;
 }
 
-export function denialAnswer(denial: Denial): DenialAnswer {
+/** Clients that show an answer only when it is plain text: git as `remote:` lines, Go as "server response". */
+const plainTextClients = /^(?:git\/|go-http-client\/|go\/)/i;
+
+/** `userAgent` is the client's own word for itself, and decides only how the answer looks. */
+export function denialAnswer(denial: Denial, userAgent = ""): DenialAnswer {
   const failed = isFailure(denial.reason);
   const where = `${denial.host}:${denial.port}`;
-  const body = `${JSON.stringify({
-    error: {
-      code: failed ? "egress.failed" : "egress.denied",
-      by: "AgentBox",
-      box: denial.box,
-      host: denial.host,
-      port: denial.port,
-      method: denial.method,
-      path: denial.path,
-      rule: denial.rule?.id,
-      layer: denial.rule?.origin.layer,
-      reason: denial.reason,
-      message: denial.detail ?? sentences[denial.reason](where),
-      hint: denial.hint ?? hintFor(denial),
-    },
-  })}\n`;
+  const message = denial.detail ?? sentences[denial.reason](where);
+  const hint = denial.hint ?? hintFor(denial);
+  const isPlainText = plainTextClients.test(userAgent);
+  const body = isPlainText
+    ? `AgentBox: ${message}\n${hint}\n`
+    : `${JSON.stringify({
+        // npm prints this field as it is.
+        error: `AgentBox: ${message} ${hint}`,
+        code: failed ? "egress.failed" : "egress.denied",
+        by: "AgentBox",
+        box: denial.box,
+        host: denial.host,
+        port: denial.port,
+        method: denial.method,
+        path: denial.path,
+        rule: denial.rule?.id,
+        layer: denial.rule?.origin.layer,
+        reason: denial.reason,
+        message,
+        hint,
+      })}\n`;
   return {
     status: statuses[denial.reason] ?? 403,
+    phrase: phraseOf(`${failed ? "AgentBox" : "Denied by AgentBox"}: ${message}`, denial.box),
     headers: [
       "content-type",
-      "application/json",
+      isPlainText ? "text/plain; charset=utf-8" : "application/json",
       "content-length",
       String(Buffer.byteLength(body)),
       "x-agentbox",
@@ -105,15 +116,24 @@ export function denialAnswer(denial: Denial): DenialAnswer {
   };
 }
 
+const maxPhraseLength = 240;
+
+/** SECURITY: host names and details come from the box; a line break in the phrase would be a header. */
+function phraseOf(text: string, box: string): string {
+  const line = text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, maxPhraseLength);
+  return `${line} Details: agentbox net ${box}`;
+}
+
 /** The same answer as text, for a socket that no HTTP server holds. */
 export function denialText(denial: Denial): string {
-  const { status, headers, body } = denialAnswer(denial);
-  const lines = [`HTTP/1.1 ${status} ${statusText(status)}`];
+  const { status, phrase, headers, body } = denialAnswer(denial);
+  const lines = [`HTTP/1.1 ${status} ${phrase}`];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
   return `${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-const statusText = (status: number): string => STATUS_CODES[status] ?? "Bad Gateway";
+/** One line for protocols that have room for one. */
+export const denialLine = (denial: Denial): string => denialAnswer(denial).phrase;
 
 const personHint = "Ask a person to look at the secret on the host: agentbox vault ls";
 const secretHints: Record<SecretDenial, string> = {

@@ -47,12 +47,12 @@ export function writeHints(response: OutboundResponse, status: number, rawHeader
 
 export function writeDenial(request: InboundRequest, response: OutboundResponse, denial: Denial): void {
   if (isGone(response) || response.headersSent) return;
-  const { status, headers, body } = denialAnswer(denial);
+  const { status, phrase, headers, body } = denialAnswer(denial, request.headers["user-agent"]);
   // The server's head may have failed half-way; nothing of it belongs to our answer.
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   if ("stream" in response) response.writeHead(status, toHttp2Headers(headers));
   // The rest of the request is not read, so the connection cannot carry another.
-  else response.writeHead(status, [...headers, "connection", "close"] as OutgoingHttpHeader[]);
+  else response.writeHead(status, phrase, [...headers, "connection", "close"] as OutgoingHttpHeader[]);
   response.end(request.method === "HEAD" ? "" : body);
   request.resume();
 }
