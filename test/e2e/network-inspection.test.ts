@@ -62,7 +62,8 @@ onNetwork(
       const plain = await shell(daemon, box, "curl -sS http://denied.test/x");
       expect(JSON.parse(plain.stdout)).toMatchObject({ by: "AgentBox", reason: "no_rule" });
       const connect = await shell(daemon, box, "curl -sS -v https://denied.test/x 2>&1");
-      expect(connect.stdout).toMatch(/HTTP\/1\.1 403/);
+      expect(connect.stdout).toMatch(/HTTP\/2 403/);
+      expect(connect.stdout).toContain("AgentBox: No rule lets this box reach denied.test:443.");
       expect(connect.stdout).toMatch(/x-agentbox: denied/i);
     });
 
