@@ -187,7 +187,7 @@ describe("what happens to a box when its command has ended", () => {
     ["remove", false],
   ] as const)("%s", async (rule, isKept) => {
     const { box } = await createOn(core, { name: "a-box" });
-    expect(await afterMain(core, box, rule, 0)).toEqual({ isKept });
+    expect(await afterMain(core, box, rule, 0)).toEqual({ isKept, deniedHosts: [] });
     await waitFor(
       "the box to get there",
       async () => (await phaseOf("a-box")) === (isKept ? "stopped" : undefined),
@@ -197,7 +197,7 @@ describe("what happens to a box when its command has ended", () => {
   it("keeps it when it cannot tell whether there is work in it", async () => {
     const { box } = await createOn(core, { name: "a-box" });
     // The memory runtime has no `find`, so the size is unknown.
-    expect(await afterMain(core, box, "remove_if_unchanged", 0)).toEqual({ isKept: true });
+    expect(await afterMain(core, box, "remove_if_unchanged", 0)).toEqual({ isKept: true, deniedHosts: [] });
     await waitFor("it is stopped", async () => (await phaseOf("a-box")) === "stopped");
   });
 });

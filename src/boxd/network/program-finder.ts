@@ -15,11 +15,13 @@ type Peer = Pick<Socket, "remoteAddress" | "remotePort" | "localAddress" | "loca
 export class ProgramFinder {
   readonly #proc: string;
   readonly #restFactor: number;
+  readonly #maxSearchMs: number;
   #restUntilMs = 0;
 
-  constructor(proc = "/proc", factor = restFactor) {
+  constructor(proc = "/proc", factor = restFactor, searchMs = maxSearchMs) {
     this.#proc = proc;
     this.#restFactor = factor;
+    this.#maxSearchMs = searchMs;
   }
 
   find(peer: Peer): string | undefined {
@@ -51,7 +53,7 @@ export class ProgramFinder {
   }
 
   #ownerOf(link: string): string | undefined {
-    const endMs = performance.now() + maxSearchMs;
+    const endMs = performance.now() + this.#maxSearchMs;
     const pids = readdirSync(this.#proc).filter((name) => /^\d+$/.test(name));
     // The youngest first: who connects has often just been started.
     for (const pid of pids.toReversed().slice(0, maxProcesses)) {
