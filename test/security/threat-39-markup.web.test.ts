@@ -160,7 +160,9 @@ describeUnless(noBrowser)("threat 39: markup from boxes, repositories and agents
     const { page } = view;
     const talk = page.getByRole("region", { name: `Conversation of ${talkBox}` });
     await talk.getByRole("listitem").first().waitFor();
-    for (const line of await talk.getByRole("button", { expanded: false }).all()) await line.click();
+    const folded = talk.getByRole("button", { expanded: false });
+    // Each click takes one away, and the end of the conversation, which is on the screen, stays there.
+    for (let left = 12; left > 0 && (await folded.count()) > 0; left -= 1) await folded.last().click();
     await talk.getByRole("region", { name: "Output" }).first().waitFor();
     expect(await judge(page)).toEqual({ elements: 0, ran: 0, addresses: [], isShown: true });
   });
