@@ -13,6 +13,7 @@ import {
   signedInPage,
 } from "../support/browser.ts";
 import { longConversation, talkedBox, turn } from "../support/conversations.ts";
+import { modelRecord, withStore } from "../support/many-boxes.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const markup = "<img src=x onerror=alert(1)>";
@@ -147,6 +148,19 @@ describeUnless(noBrowser)("the conversation in the dashboard", () => {
       );
       await page.getByRole("link", { name: "Overview" }).click();
       await page.getByRole("heading", { name: "Work" }).waitFor();
+    });
+
+    it("says on the first page what agents do, what today has cost, and which box spent most", async () => {
+      const { daemon } = ground;
+      const { box } = await daemon.client.getBox("edit-box");
+      await withStore(daemon, (store) =>
+        store.recordModel([modelRecord(box, { atMs: Date.now(), costMicroUsd: 7_000_000 })]),
+      );
+      await using view = await signedInPage(browser, daemon);
+      const { page } = view;
+      await page.getByText(/^Today: \$7\.\d\d, .* tokens\. Most: edit-box, \$7\.00$/).waitFor();
+      await page.getByText("Task 1: make the cart add up.").first().waitFor();
+      await page.getByText("Write a note.").first().waitFor();
     });
 
     it.each([1280, 390])("is accessible in light and dark at %i px", async (width) => {

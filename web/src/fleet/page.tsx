@@ -1,12 +1,16 @@
 /** All boxes: what waits for the person first, then every box as a card or a row, live. */
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
 import { useKeys } from "../app/keys.ts";
+import { client } from "../api/client.ts";
 import { useMay } from "../api/me.ts";
+import { Count, Money } from "../parts/amount.tsx";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
+import { Visible } from "../parts/visible.tsx";
 import { everything } from "./arrange.ts";
 import { BoxList } from "./box-list.tsx";
 import { WhatIsLost } from "../removal/what-is-lost.tsx";
@@ -73,7 +77,9 @@ function Fleet() {
             </Link>
           ) : null
         }
-      />
+      >
+        <SpentToday />
+      </PageHeader>
       <NeedsYou needs={needs} />
       <Toolbar {...{ choices, choose, total: boxes.length, counts, agents, projects, search }} />
       {shown.length === 0 ? (
@@ -103,6 +109,36 @@ function Fleet() {
         onRemove={(on) => void run("remove", on)}
       />
     </div>
+  );
+}
+
+const startOfToday = (): number => new Date().setHours(0, 0, 0, 0);
+
+/** Tokens and cost since midnight, and the box that spent most of it. The line has its place before it is known. */
+function SpentToday() {
+  const { data } = useQuery({
+    queryKey: ["usage", "today", startOfToday()],
+    queryFn: () => client.getUsage({ from: startOfToday(), by: "box" }),
+  });
+  if (data === undefined) return <p className="fleet-today" aria-hidden="true" />;
+  const { usage, costMicroUsd } = data.totals;
+  const [top] = data.groups;
+  const hasTop = top !== undefined && data.groups.length > 1;
+  return (
+    <p className="fleet-today quiet">
+      {usage.input + usage.output === 0 ? (
+        "Nothing spent today"
+      ) : (
+        <>
+          Today: <Money microUsd={costMicroUsd} />, <Count n={usage.input + usage.output} /> tokens
+          {hasTop ? (
+            <>
+              . Most: <Visible text={top.key} />, <Money microUsd={top.totals.costMicroUsd} />
+            </>
+          ) : null}
+        </>
+      )}
+    </p>
   );
 }
 
