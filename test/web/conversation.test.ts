@@ -160,7 +160,7 @@ describeUnless(noBrowser)("the conversation in the dashboard", () => {
       const { page } = view;
       await page.getByText(/^Today: \$7\.\d\d, .* tokens\. Most: edit-box, \$7\.00$/).waitFor();
       await page.getByText("Task 1: make the cart add up.").first().waitFor();
-      await page.getByText("Write a note.").first().waitFor();
+      await page.getByText("Once more.").first().waitFor();
     });
 
     it.each([1280, 390])("is accessible in light and dark at %i px", async (width) => {
