@@ -1,10 +1,17 @@
 /** An agent whose next request does not fit its budget: told with its numbers, raised from the inbox, and then it goes on. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
+import { modelHost } from "../../src/contract/model/api.ts";
 import { eventsOf, onAgents } from "../support/agents.ts";
 import { type TestBrowser, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
+import { shell } from "../support/network-ground.ts";
 import { codeOf } from "../support/review.ts";
 import { describeUnless } from "../support/skipping.ts";
+
+/** One question to the model, from a box that stays when it ends. */
+const notebot =
+  `OPENAI_BASE_URL=http://${modelHost}/openai/v1 OPENAI_API_KEY=sk-agentbox-placeholder ` +
+  "/opt/agentbox/agents/notebot/notebot --model=gpt-5 --yes -- do-it";
 
 describeUnless(noBrowser)("a box that is out of budget", () => {
   let browser: TestBrowser;
@@ -20,9 +27,10 @@ describeUnless(noBrowser)("a box that is out of budget", () => {
     ])("says what it needs, and goes on when it is raised at $width px", async ({ width, height, box }) => {
       const { daemon } = ground;
       ground.play([{ text: "a note", usage: { input: 12, output: 7 } }]);
-      const task = ["--task", "Write a note.", "--budget-tokens", "5"];
-      const run = ["run", "notebot", "--name", box, ...task, "--detach"];
-      expect((await daemon.cli(run, { cwd: await ground.project() })).code).toBe(0);
+      const flags = { budget: { box: { tokens: 5 } }, workspace: { mode: "empty" } } as const;
+      await daemon.client.createBox({ name: box, flags: { agent: { name: "notebot" }, ...flags } });
+      const refused = await shell(daemon, box, notebot);
+      expect(refused.stdout).toContain("budget.exhausted");
       await waitFor(
         "it is paused",
         async () => (await daemon.client.getBox(box)).box.state.phase === "paused",
@@ -32,13 +40,13 @@ describeUnless(noBrowser)("a box that is out of budget", () => {
       const next = Number(event?.data["next"]);
       expect(next).toBeGreaterThan(5);
       const words = `The next request may use ${next.toLocaleString("en-US")} tokens; the limit is 5 tokens, of which 0 tokens are used.`;
-      const flags = `--scope run --tokens ${next - 5}`;
+      const raise = `agentbox budget raise ${box} --scope box --tokens ${next - 5}`;
       const resumed = await daemon.cli(["resume", box]);
       expect(codeOf(resumed)).toBe("budget.exhausted");
       expect(resumed.stderr).toContain(words);
-      expect(resumed.stderr).toContain(`agentbox budget raise ${box} ${flags}`);
+      expect(resumed.stderr).toContain(raise);
       expect((await daemon.cli(["budget", "show", box])).stdout).toContain(
-        `${words}\nGo on with: agentbox budget raise ${box} ${flags}\n`,
+        `${words}\nGo on with: ${raise}\n`,
       );
       expect((await daemon.cli(["inbox"])).stdout).toContain(words);
 
@@ -52,8 +60,8 @@ describeUnless(noBrowser)("a box that is out of budget", () => {
       expect(await dialog.getByLabel("More tokens").inputValue()).toBe(String(next - 5));
       await dialog.getByRole("button", { name: "Raise" }).click();
       await page.getByText(`Raised the budget of ${box}.`).waitFor();
-      const verdict = async () => (await daemon.client.getBox(box)).box.run?.verdict;
-      await waitFor("it is done", async () => (await verdict()) === "done", 30_000);
+      const again = await shell(daemon, box, notebot);
+      expect(again.code, again.stdout + again.stderr).toBe(0);
       await page.close();
       await daemon.client.removeBox(box, { force: true, keep: false });
     });
