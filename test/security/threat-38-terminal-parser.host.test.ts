@@ -87,10 +87,17 @@ describe("threat 38: every way to a person's terminal", () => {
       ["exec", box, "--", "sh", "-c", `${prints[2]} >&2`],
       "</dev/null >/dev/null",
     ],
-    ["logs", ["logs", box], ""],
+    ["logs --raw", ["logs", box, "--raw"], ""],
   ] as const)("%s: the words and colours are shown, and nothing acts", async (_way, args, redirected) => {
     const bytes = await shown(args, redirected);
     expect(bytes.toString()).toContain(`first words ${esc}[31mred${esc}[0m`);
+    expect(bytes.toString()).toContain("last words");
+    expect(await harmOf(bytes)).toEqual([]);
+  });
+
+  it("logs: the words are shown as text, and nothing acts", async () => {
+    const bytes = await shown(["logs", box]);
+    expect(bytes.toString()).toContain("first words red");
     expect(bytes.toString()).toContain("last words");
     expect(await harmOf(bytes)).toEqual([]);
   });
