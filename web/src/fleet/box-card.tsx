@@ -14,6 +14,7 @@ function Steps({ box }: { box: BoxSummary }) {
   const start = useAction(() => client.startBox(box.name), { invalidates: [["boxes"]] });
   const canStart = (box.phase === "stopped" || box.phase === "failed") && box.role !== "look";
   const { changedFiles = 0 } = box;
+  const files = `${changedFiles} ${changedFiles === 1 ? "file" : "files"}`;
   return (
     <div className="fleet-steps">
       {canStart ? (
@@ -27,10 +28,10 @@ function Steps({ box }: { box: BoxSummary }) {
           className="parts-button"
           to="/box/$name/review"
           params={{ name: box.name }}
-          aria-label={`Look at the changes of ${box.name}`}
+          aria-label={`${files} changed in ${box.name}: review`}
         >
           <Icon name="review" />
-          {changedFiles} {changedFiles === 1 ? "file" : "files"}
+          {files}
         </Link>
       ) : null}
     </div>
