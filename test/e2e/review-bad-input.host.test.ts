@@ -282,4 +282,18 @@ describe("bad input to a review", () => {
     // The daemon goes on, and so does the box.
     expect((await runIn(daemon, box, "cat a.txt")).stdout).toBe("a\n");
   });
+
+  it("of a box that keeps its git from ending: it is stopped all the same", async () => {
+    const project = await makeProject(daemon);
+    await working(daemon, project, "frozen", "echo a > a.txt");
+    const freeze = `const fs = require("node:fs");
+      for (;;) for (const pid of fs.readdirSync("/proc")) {
+        if (!/^[0-9]+$/.test(pid)) continue;
+        try { if (fs.readFileSync("/proc/" + pid + "/comm", "latin1") === "git\\n") process.kill(Number(pid), "SIGSTOP"); } catch {}
+      }`;
+    await runIn(daemon, "frozen", `setsid node -e '${freeze}' > /dev/null 2>&1 & sleep 1`);
+    const { code, stderr } = await daemon.cli(["stop", "frozen"], { timeoutMs: 50_000 });
+    expect(code, stderr).toBe(0);
+    expect((await daemon.client.getBox("frozen")).box.state.phase).toBe("stopped");
+  }, 90_000);
 });

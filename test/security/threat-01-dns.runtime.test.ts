@@ -106,9 +106,10 @@ onNetwork(
       const { daemon, network } = ground;
       const query =
         "curl -sS -m 10 -H 'accept: application/dns-json' 'https://doh.test/dns-query?name=k3y.denied.test'";
-      await expectDenied(daemon, box, { host: "doh.test", port: 443 }, async () =>
-        expect((await shell(daemon, box, query)).code).not.toBe(0),
-      );
+      await expectDenied(daemon, box, { host: "doh.test", port: 443 }, async () => {
+        const { stdout } = await shell(daemon, box, query);
+        expect(JSON.parse(stdout)).toMatchObject({ code: "egress.denied", by: "AgentBox", reason: "no_rule" });
+      });
       expect(await network.arrivals()).toEqual([]);
       const curlDoh = "curl -sS -m 10 --doh-url https://doh.test/dns-query http://api.test/";
       await shell(daemon, box, `env -u http_proxy -u HTTP_PROXY -u all_proxy -u ALL_PROXY ${curlDoh}`);

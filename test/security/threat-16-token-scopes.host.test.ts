@@ -359,7 +359,7 @@ describe("the scopes of a token", () => {
     expect(checked.text).toContain("A browser cannot show");
     expect(await daemon.client.listTrust()).toEqual([]);
     const { events } = await daemon.client.listEvents({ type: "access.refused", limit: 1000 });
-    expect(events.map(({ data }) => data["place"])).toContain(secretDir);
+    expect(events.map(({ data }) => data["directory"])).toContain(secretDir);
 
     for (const more of [mounted, copied]) expect((await make(owner, more)).status, "the owner").toBe(200);
     const plain = { flags: { workspace: { mode: "empty" }, mounts: mount(plainDir) } };

@@ -163,7 +163,7 @@ const cases = (ground: Ground): void => {
       ["stats", "absent-hooks"],
       ["cp", "absent-hooks:/workspace", join(daemon.scratch, "hooks-out")],
       ["stop", "absent-hooks"],
-      ["rm", "absent-hooks"],
+      ["rm", "--force", "absent-hooks"],
     ]) {
       const { code: ended, stderr } = await daemon.cli(args);
       expect({ args, ended, stderr }).toEqual({ args, ended: 0, stderr: expect.any(String) });

@@ -109,6 +109,8 @@ export async function worked(
   await waitFor(
     `${box} is stopped`,
     async () => (await daemon.client.getBox(box)).box.state.phase === "stopped",
+    // Its work is kept first, and that takes its time.
+    30_000,
   );
 }
 

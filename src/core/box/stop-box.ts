@@ -35,10 +35,21 @@ export function stopBox(
 
 type KeepParts = RecordParts | "live" | "locked" | "noteFromBox" | "report" | "reviews" | "storage";
 
-/** The work of a box that is about to be stopped, while it can be asked: lists then say whether it is merged. */
+const keepMs = 10_000;
+
+/**
+ * The work of a box that is about to be stopped, while it can be asked: lists then say whether it is merged.
+ * SECURITY: what answers is the box's own git, which may never end; stopping does not wait for it longer than this.
+ */
 export async function keepWork(core: Using<KeepParts>, box: Box): Promise<void> {
   const link = box.state.phase === "running" ? core.live.get(box.name)?.link : undefined;
-  if (link) await takeQuietly(core, box, link, "turn");
+  if (!link) return;
+  let cancel: () => void = () => undefined;
+  const patience = new Promise<void>((resolve) => {
+    cancel = core.ports.clock.after(keepMs, resolve);
+  });
+  await Promise.race([takeQuietly(core, box, link, "turn"), patience]);
+  cancel();
 }
 
 /** The caller holds the box's lock. */
