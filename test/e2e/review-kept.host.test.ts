@@ -2,6 +2,8 @@
  * A `GET` of a review shows the kept one: it takes no checkpoint and boots no box. A `POST` with a name that says so
  * does.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { makeProject, worked } from "../support/review.ts";
@@ -14,6 +16,8 @@ describe("a review", () => {
   beforeAll(async () => {
     daemon = await startDaemon();
     await worked(daemon, await makeProject(daemon), box, "echo work > work.txt");
+    // After the checkpoint that was taken when it stopped.
+    writeFileSync(join(daemon.home, "boxes", box, "data/workspace/later.txt"), "later\n");
   });
   afterAll(() => daemon[Symbol.asyncDispose]());
 
@@ -46,24 +50,25 @@ describe("a review", () => {
   it("that is got asks nothing of a stopped box, and one that is posted takes its state", async () => {
     const looker = await reviewAs("look");
     const before = await lastId();
-    expect((await daemon.client.getReview(box)).changes).toEqual([]);
-    expect(await patchOf()).toBe("");
+    const checkpoints = await daemon.client.listCheckpoints(box);
+    expect((await daemon.client.getReview(box)).changes.map(({ path }) => path)).toEqual(["work.txt"]);
+    expect(await patchOf()).not.toContain("later.txt");
     expect(await looker.kept()).toMatchObject({ status: 200 });
     // Who may only look cannot start the box by looking.
     expect(await looker.now()).toMatchObject({ status: 403, code: "access.forbidden" });
     const quiet = await typesSince(before);
     expect(quiet.filter((type) => /^(boot|box|link|checkpoint)\./.test(type))).toEqual([]);
-    expect(await daemon.client.listCheckpoints(box)).toEqual([]);
+    expect(await daemon.client.listCheckpoints(box)).toEqual(checkpoints);
 
     const taken = await daemon.client.checkpointAndReview(box);
-    expect(taken.changes.map(({ path }) => path)).toEqual(["work.txt"]);
+    expect(taken.changes.map(({ path }) => path)).toEqual(["later.txt", "work.txt"]);
     expect(await typesSince(before)).toContain("checkpoint.taken");
     expect((await daemon.client.getBox(box)).box.state.phase).toBe("stopped");
 
     // From now on the kept one is returned.
     const after = await lastId();
     expect(await daemon.client.getReview(box)).toEqual(taken);
-    expect(await patchOf()).toContain("work.txt");
+    expect(await patchOf()).toContain("later.txt");
     expect(JSON.parse((await looker.kept()).text)).toMatchObject({ digest: taken.digest });
     expect((await typesSince(after)).filter((type) => /^(boot|link|checkpoint)\./.test(type))).toEqual([]);
   });
