@@ -108,7 +108,11 @@ onNetwork(
         "curl -sS -m 10 -H 'accept: application/dns-json' 'https://doh.test/dns-query?name=k3y.denied.test'";
       await expectDenied(daemon, box, { host: "doh.test", port: 443 }, async () => {
         const { stdout } = await shell(daemon, box, query);
-        expect(JSON.parse(stdout)).toMatchObject({ code: "egress.denied", by: "AgentBox", reason: "no_rule" });
+        expect(JSON.parse(stdout)).toMatchObject({
+          code: "egress.denied",
+          by: "AgentBox",
+          reason: "no_rule",
+        });
       });
       expect(await network.arrivals()).toEqual([]);
       const curlDoh = "curl -sS -m 10 --doh-url https://doh.test/dns-query http://api.test/";
