@@ -25,7 +25,7 @@ const client = `const https = require("node:https"), fs = require("node:fs");
   function next() {
     const request = https.get("https://code.test/api/user", { agent }, (answer) => {
       let text = ""; answer.on("data", (chunk) => (text += chunk));
-      answer.on("end", () => { let reason = ""; try { reason = JSON.parse(text).error?.reason ?? ""; } catch {}
+      answer.on("end", () => { let reason = ""; try { reason = JSON.parse(text).reason ?? ""; } catch {}
         say([answer.statusCode, request.reusedSocket ? "again" : "new", reason].join(" ").trim()); });
     });
     request.on("error", (error) => say(error.code));
