@@ -67,7 +67,7 @@ onNetwork("a hostile repository", (ground) => {
       "npm view left-pad --fetch-retries=0 --cache=/tmp/npm",
       "PIP_CONFIG_FILE=.pip/pip.conf /usr/bin/python3 -m pip download --retries 0 -d /tmp/pip left-pad",
       "git -c protocol.ext.allow=always clone https://denied.test/x.git /tmp/x",
-      '. ./.env; curl -sS -m 5 "$ANTHROPIC_BASE_URL/v1/messages"',
+      '. ./.env; curl -sSf -m 5 "$ANTHROPIC_BASE_URL/v1/messages"',
     ];
     for (const tool of tools) expect((await shell(daemon, "settings", tool)).code, tool).not.toBe(0);
     expect(await network.arrivals()).toEqual([]);
