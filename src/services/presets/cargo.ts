@@ -28,14 +28,15 @@ export async function readCargo(host: ToolHost): Promise<readonly string[]> {
 }
 
 /**
- * The index that is built in: cargo names it only when it looks for a package. It looks for one that does not exist, in a
- * home that is thrown away, so nothing is fetched but the description of the index; offline, its error has the address.
+ * The index that is built in: cargo names it only when it uses it. A search reads its description, in a home that is thrown
+ * away; offline, its error has the address. SECURITY: nothing that installs or builds, for a package of whatever name would
+ * run its build script on the host.
  */
 async function builtInIndex(host: ToolHost): Promise<readonly string[]> {
   const home = await mkdtemp(join(tmpdir(), "agentbox-cargo-"));
   try {
     const env = { CARGO_HOME: home, CARGO_NET_RETRY: "0" };
-    const printed = await host.tryOut(["cargo"], ["install", "agentbox-looks-for-the-index"], env);
+    const printed = await host.tryOut(["cargo"], ["search", "--limit", "1", "agentbox"], env);
     const failed = [...(printed ?? "").matchAll(/`(?:sparse\+)?(https?:\/\/[^`\s]+)`/g)].map(
       ([, url]) => url!,
     );

@@ -143,6 +143,14 @@ exit 101`,
     await expect(hostsOf("cargo")).rejects.toEqual(refused(/not valid TOML/));
   });
 
+  it("SECURITY: cargo is never made to install or build, which would run a package's build script on the host", async () => {
+    install("cargo", `echo "$*" >> ${join(home, "asked")}; exit 0`);
+    await expect(hostsOf("cargo")).rejects.toEqual(refused(/has not said/));
+    const asked = readFileSync(join(home, "asked"), "utf8").trim().split("\n");
+    expect(asked).toContain("search --limit 1 agentbox");
+    for (const line of asked) expect(line).toMatch(/^(?:--version|search )/);
+  });
+
   it("a tool that is missing, fails or says nothing is an error, not a guess", async () => {
     for (const name of ["npm", "pip", "apt", "cargo", "go"])
       await expect(hostsOf(name), name).rejects.toEqual(refused(/is not installed on this host/));
