@@ -17,7 +17,7 @@ import { describeUnless } from "../support/skipping.ts";
 
 const name = "shop-worker";
 const markup = "<img src=x onerror=alert(1)>\u202e";
-const shownState = (page: Page) => page.locator(".box-facts [role=status]");
+const shownState = (page: Page) => page.locator(".box-facts output");
 const timeline = (page: Page) => page.getByRole("region", { name: `Timeline of ${name}` });
 
 describeUnless(noBrowser)("a box", () => {

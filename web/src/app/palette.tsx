@@ -80,12 +80,14 @@ function OpenPalette({ onClose }: { onClose: () => void }) {
           event.preventDefault();
         }}
       />
+      {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role, jsx-a11y/no-noninteractive-element-to-interactive-role -- a select has no field to type in; these are the roles of a combobox */}
       <ul id="palette-list" role="listbox" aria-label="Found">
         {found.map((target, index) => (
           // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the keys of the field above choose and open
           <li
             key={target.to}
             id={`palette-${index}`}
+            // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role, jsx-a11y/no-noninteractive-element-to-interactive-role -- likewise
             role="option"
             aria-selected={index === chosen}
             onClick={() => go(target)}

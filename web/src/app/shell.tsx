@@ -92,10 +92,10 @@ function ConnectionNote() {
     lost: "Connection lost. Trying again …",
   } as const;
   return (
-    <span className={`app-connection app-connection-${connection}`} role="status">
+    <output className={`app-connection app-connection-${connection}`}>
       <span className="parts-dot" aria-hidden="true" />
       {words[connection]}
-    </span>
+    </output>
   );
 }
 

@@ -73,5 +73,6 @@ export function Chart({ label, times, values, format, limit }: ChartProps) {
   }, [theme]);
 
   useEffect(() => plot.current?.setData(data.current), [times, values]);
+  // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- the drawing is part of the page, so no image file stands for it
   return <div ref={container} className="box-chart" role="img" aria-label={label} />;
 }

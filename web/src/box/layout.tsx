@@ -75,9 +75,9 @@ function HeadFacts({ box }: { box: Box }) {
   const project = summary?.repo ?? box.projectDir?.split("/").at(-1);
   return (
     <>
-      <span role="status">
+      <output>
         <StateBadge box={stateFacts(box)} />
-      </span>
+      </output>
       <span>
         <Visible text={[spec.agent.name, spec.agent.version].filter(Boolean).join(" ")} />
       </span>

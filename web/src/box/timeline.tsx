@@ -57,20 +57,21 @@ function Timeline({ name, sinceMs }: { name: string; sinceMs: number }) {
     <div className="parts-stack">
       <KindFilter kinds={kinds} onChange={setKinds} />
       {error ? <ErrorNote error={error} /> : null}
-      <p className="quiet small" role="status">
-        {isPending
-          ? "Loading …"
-          : `${rows.length} ${rows.length === 1 ? "line" : "lines"}${hasNextPage ? ", more below" : ""}`}
-        {fresh > 0 ? (
-          <Button kind="quiet" onClick={goToTop}>
-            {fresh} new above
-          </Button>
-        ) : null}
+      <p className="quiet small">
+        <output>
+          {isPending
+            ? "Loading …"
+            : `${rows.length} ${rows.length === 1 ? "line" : "lines"}${hasNextPage ? ", more below" : ""}`}
+          {fresh > 0 ? (
+            <Button kind="quiet" onClick={goToTop}>
+              {fresh} new above
+            </Button>
+          ) : null}
+        </output>
       </p>
-      <div
+      <section
         ref={scroller}
         className="box-timeline"
-        role="region"
         aria-label={`Timeline of ${name}`}
         tabIndex={0}
         onScroll={hold}
@@ -78,28 +79,27 @@ function Timeline({ name, sinceMs }: { name: string; sinceMs: number }) {
         {rows.length === 0 && !isPending && !hasNextPage ? (
           <Empty title="Nothing of this kind has happened" />
         ) : null}
-        <div className="box-timeline-rows" role="list" style={{ height: list.getTotalSize() }}>
+        <ul className="box-timeline-rows" style={{ height: list.getTotalSize() }}>
           {items.map(({ key, index, start }) => (
-            <div
+            <li
               key={key}
               ref={list.measureElement}
               data-index={index}
               className="box-timeline-row"
-              role="listitem"
               aria-posinset={index + 1}
               aria-setsize={hasNextPage ? -1 : rows.length}
               style={{ transform: `translateY(${start}px)` }}
             >
               <EventRow row={rows[index]!} />
-            </div>
+            </li>
           ))}
-        </div>
+        </ul>
         {hasNextPage ? (
           <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             Load older
           </Button>
         ) : null}
-      </div>
+      </section>
     </div>
   );
 }
@@ -117,7 +117,7 @@ function KindFilter({
     onChange(next);
   };
   return (
-    <div className="box-kinds" role="group" aria-label="Show only">
+    <fieldset className="box-kinds" aria-label="Show only">
       <Button aria-pressed={kinds.size === 0} onClick={() => onChange(none)}>
         everything
       </Button>
@@ -126,6 +126,6 @@ function KindFilter({
           {kind}
         </Button>
       ))}
-    </div>
+    </fieldset>
   );
 }

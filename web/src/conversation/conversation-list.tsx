@@ -110,13 +110,13 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
             if (event.key === "Enter") goTo(position + (event.shiftKey ? -1 : 1));
           }}
         />
-        <span className="quiet small" role="status">
+        <output className="quiet small">
           {wanted.trim() === ""
             ? `${rows.length} ${rows.length === 1 ? "entry" : "entries"}${isWhole ? "" : ", loading more"}`
             : found.length === 0
               ? "Nothing found"
               : `${position + 1} of ${found.length}`}
-        </span>
+        </output>
         {found.length > 0 ? (
           <IconButton icon="chevron" label="Next match" onClick={() => goTo(position + 1)} />
         ) : null}
@@ -132,12 +132,10 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
           </Button>
         )}
       </div>
-      <div
+      <section
         ref={scroller}
         className="talk-scroller"
-        role="region"
         aria-label={`Conversation of ${box}`}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
         onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) =>
           setAtEnd(scrollHeight - scrollTop - clientHeight < nearEnd)
@@ -146,16 +144,15 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
         {lost > 0 && isWhole ? (
           <p className="quiet small">The first {lost} entries are no longer kept.</p>
         ) : null}
-        <div className="talk-rows" role="list" style={{ height: total }}>
+        <ul className="talk-rows" style={{ height: total }}>
           {list.getVirtualItems().map(({ key, index, start }) => {
             const row = rows[index]!;
             return (
-              <div
+              <li
                 key={key}
                 ref={list.measureElement}
                 data-index={index}
                 className={`talk-row ${hits.has(index) ? "talk-hit" : ""} ${index === current ? "talk-current" : ""}`}
-                role="listitem"
                 aria-posinset={index + 1}
                 aria-setsize={rows.length}
                 style={{ transform: `translateY(${start}px)` }}
@@ -168,11 +165,11 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
                   isOpen={opened.has(row.key)}
                   onToggle={() => toggle(row.key)}
                 />
-              </div>
+              </li>
             );
           })}
-        </div>
-      </div>
+        </ul>
+      </section>
     </>
   );
 }

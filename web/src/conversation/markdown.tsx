@@ -22,12 +22,15 @@ type OnLink = (url: string) => void;
 
 function BlockView({ block, onLink }: { block: Block; onLink: OnLink }): ReactNode {
   switch (block.kind) {
-    case "heading":
+    case "heading": {
+      // The page has the first two levels.
+      const Heading = block.level === 1 ? "h3" : block.level === 2 ? "h4" : block.level === 3 ? "h5" : "h6";
       return (
-        <p className="talk-heading" role="heading" aria-level={Math.min(6, block.level + 2)}>
+        <Heading className="talk-heading">
           <Inlines inlines={block.inlines} onLink={onLink} />
-        </p>
+        </Heading>
       );
+    }
     case "code":
       return (
         <div className="talk-code">

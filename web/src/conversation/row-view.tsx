@@ -155,35 +155,33 @@ function Folded({
 
 function Output({ label, text }: { label: string; text: string }) {
   return (
-    <div className="talk-code">
+    <section className="talk-code" aria-label={label}>
       <div className="talk-code-head">
         <span className="quiet small">{label}</span>
         <CopyButton text={text} />
       </div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <pre tabIndex={0} role="region" aria-label={label}>
+      <pre tabIndex={0}>
         <Visible text={text} />
       </pre>
-    </div>
+    </section>
   );
 }
 
 function Diff({ text }: { text: string }) {
   return (
-    <div className="talk-code">
+    <section className="talk-code" aria-label="Change">
       <div className="talk-code-head">
         <span className="quiet small">Change</span>
         <CopyButton text={text} />
       </div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <pre tabIndex={0} role="region" aria-label="Change" className="talk-diff">
+      <pre tabIndex={0} className="talk-diff">
         {text.split("\n").map((line, index) => (
           <span key={index} className={diffClasses[line[0] ?? ""] ?? ""}>
             <Visible text={`${line}\n`} />
           </span>
         ))}
       </pre>
-    </div>
+    </section>
   );
 }
 

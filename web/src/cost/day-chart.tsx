@@ -41,6 +41,7 @@ export function DayChart({ days, totals, measure }: DayChartProps) {
   );
   return (
     <div ref={setPosition} className="cost-chart-area">
+      {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- the drawing is part of the page, so no image file stands for it */}
       <svg className="cost-chart" width={width} height={height} role="img" aria-labelledby={title}>
         <title
           id={title}

@@ -81,7 +81,7 @@ function RangeBar({ range, onChange }: { range: Range; onChange: (range: Range) 
   };
   const isWrong = customRange(from, to) === undefined;
   return (
-    <div className="cost-range" role="group" aria-label="Time">
+    <fieldset className="cost-range" aria-label="Time">
       {(Object.keys(presets) as Preset[]).map((one) => (
         <Button key={one} aria-pressed={preset === one} onClick={() => choose(one)}>
           {presets[one].label}
@@ -104,7 +104,7 @@ function RangeBar({ range, onChange }: { range: Range; onChange: (range: Range) 
         min={from}
         onChange={(event) => custom(from, event.target.value)}
       />
-    </div>
+    </fieldset>
   );
 }
 
@@ -214,13 +214,13 @@ function Breakdown({ range, measure, boxes }: BreakdownProps) {
       <div className="parts-header">
         <h2 id="cost-by">By {by}</h2>
         <div className="parts-actions">
-          <div className="cost-bys" role="group" aria-label="Break down by">
+          <fieldset className="cost-bys" aria-label="Break down by">
             {bys.map((one) => (
               <Button key={one} aria-pressed={by === one} onClick={() => setBy(one)}>
                 {one}
               </Button>
             ))}
-          </div>
+          </fieldset>
           <CsvButton by={by} groups={data?.groups ?? []} />
         </div>
       </div>

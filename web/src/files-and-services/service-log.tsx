@@ -58,11 +58,10 @@ export function ServiceLog({ box, service }: { box: string; service: string }) {
         <h3 className="mono">
           <Visible text={service} />
         </h3>
-        <span className="small quiet" role="status">
+        <output className="small quiet">
           {words[state]} {problem}
-        </span>
+        </output>
       </header>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <pre className="files-log-text mono" tabIndex={0} aria-label={`Log of ${service}`}>
         {text === "" ? <span className="quiet">Nothing has been printed yet.</span> : <Visible text={text} />}
         <span ref={end} />

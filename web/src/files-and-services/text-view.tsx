@@ -24,15 +24,7 @@ export function TextView({ path, lines }: { path: string; lines: readonly string
     overscan: 20,
   });
   return (
-    <div
-      ref={scroll}
-      className="files-text"
-      role="region"
-      aria-label={`Text of ${path}`}
-      // It scrolls, so keys must reach it.
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-      tabIndex={0}
-    >
+    <section ref={scroll} className="files-text" aria-label={`Text of ${path}`} tabIndex={0}>
       <div className="files-text-all" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start, key }) => (
           <div
@@ -49,7 +41,7 @@ export function TextView({ path, lines }: { path: string; lines: readonly string
           </div>
         ))}
       </div>
-    </div>
+    </section>
   );
 }
 

@@ -159,7 +159,9 @@ function Heading({
   );
   if (!isTable) return <h2 className="fleet-group-heading">{button}</h2>;
   return (
+    // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a row of the table of box-row.tsx
     <div role="row">
+      {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- likewise */}
       <span role="cell">{button}</span>
     </div>
   );

@@ -1,3 +1,4 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- the list places its rows one by one; a table whose rows are placed loses its roles in some browsers */
 import { memo } from "react";
 import { StateBadge } from "../parts/badge.tsx";
 import { type BoxItemProps, BoxLink, BoxPick, Changed, Sparks, Spent, TimeLeft, What } from "./box-facts.tsx";

@@ -18,7 +18,7 @@ export const countOf = (names: readonly string[]): string =>
 export function BulkBar({ names, isBusy, onRun, onClear }: BulkBarProps) {
   if (names.length === 0) return null;
   return (
-    <div className="fleet-bulk" role="region" aria-label="Selected boxes">
+    <section className="fleet-bulk" aria-label="Selected boxes">
       <strong aria-live="polite">{names.length} selected</strong>
       <Button isBusy={isBusy} onClick={() => onRun("start")}>
         <Icon name="play" />
@@ -46,6 +46,6 @@ export function BulkBar({ names, isBusy, onRun, onClear }: BulkBarProps) {
       <Button kind="quiet" onClick={onClear}>
         Clear
       </Button>
-    </div>
+    </section>
   );
 }

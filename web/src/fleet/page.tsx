@@ -93,8 +93,10 @@ function Fleet() {
       ) : (
         <BoxList {...{ groups, view: choices.view, selected, current, moves, onSelect: toggle, onFocus }} />
       )}
-      <p className="visually-hidden" role="status">
-        {shown.length} of {boxes.length} boxes shown
+      <p className="visually-hidden">
+        <output>
+          {shown.length} of {boxes.length} boxes shown
+        </output>
       </p>
       <KeyHelp />
       <BulkBar

@@ -29,8 +29,8 @@ export const Toolbar = memo(function Toolbar({
 }: ToolbarProps) {
   const { view, state } = choices;
   return (
-    <div className="fleet-toolbar" role="search">
-      <div className="fleet-states" role="group" aria-label="State">
+    <search className="fleet-toolbar">
+      <fieldset className="fleet-states" aria-label="State">
         <button
           type="button"
           aria-pressed={state === ""}
@@ -52,7 +52,7 @@ export const Toolbar = memo(function Toolbar({
               {word} <b>{counts.get(word) ?? 0}</b>
             </button>
           ))}
-      </div>
+      </fieldset>
       <div className="fleet-tools">
         <SearchInput
           ref={search}
@@ -105,7 +105,7 @@ export const Toolbar = memo(function Toolbar({
           checked={choices.isGrouped}
           onChange={(event) => choose({ isGrouped: event.target.checked })}
         />
-        <div className="fleet-views" role="group" aria-label="View">
+        <fieldset className="fleet-views" aria-label="View">
           <Button
             aria-pressed={view === "cards"}
             aria-label="Cards"
@@ -122,8 +122,8 @@ export const Toolbar = memo(function Toolbar({
           >
             <Icon name="list" />
           </Button>
-        </div>
+        </fieldset>
       </div>
-    </div>
+    </search>
   );
 });

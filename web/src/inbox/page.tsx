@@ -117,8 +117,8 @@ function ClosedNote() {
     setClosed(visible(`${box ?? ""}, ${text(data["host"])}: ${closedText(text(data["outcome"]))}`));
   });
   return (
-    <p className="quiet small inbox-closed" role="status">
-      {closed}
+    <p className="quiet small inbox-closed">
+      <output>{closed}</output>
     </p>
   );
 }

@@ -19,7 +19,7 @@ export function Chips({ title, hint, names, chosen, onChange }: ChipsProps) {
       <span id={id} className="parts-field-label">
         {title}
       </span>
-      <div className="new-box-chips" role="group" aria-labelledby={id} aria-describedby={`${id}-hint`}>
+      <fieldset className="new-box-chips" aria-labelledby={id} aria-describedby={`${id}-hint`}>
         {names.map((name) => (
           <button
             key={name}
@@ -31,7 +31,7 @@ export function Chips({ title, hint, names, chosen, onChange }: ChipsProps) {
             {name}
           </button>
         ))}
-      </div>
+      </fieldset>
       <div id={`${id}-hint`} className="small quiet">
         {hint}
       </div>

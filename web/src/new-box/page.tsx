@@ -225,9 +225,9 @@ function Form({ schema, choices, linked }: FormProps) {
           consent,
         )}
       />
-      <span className="visually-hidden" role="status">
+      <output className="visually-hidden">
         {isWorking ? (races ? "Creating the race" : "Creating the box") : isCurrent ? "Checked" : "Checking"}
-      </span>
+      </output>
     </div>
   );
 }

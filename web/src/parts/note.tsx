@@ -38,9 +38,9 @@ export function Note({ tone, children }: { tone?: "good" | "warn" | "bad"; child
 /** Holds the place of what is still on its way, so that nothing moves when it comes. */
 export function Skeleton({ height = 120, label = "Loading" }: { height?: number; label?: string }) {
   return (
-    <div className="parts-skeleton" style={{ height }} role="status">
+    <output className="parts-skeleton" style={{ height }}>
       <span className="visually-hidden">{label}</span>
-    </div>
+    </output>
   );
 }
 

@@ -23,6 +23,7 @@ export const Sparkline = memo(function Sparkline({ values, label, max }: Sparkli
       className="parts-spark"
       viewBox={`0 0 ${width} ${height}`}
       preserveAspectRatio="none"
+      // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- the drawing is part of the page, so no image file stands for it
       role="img"
       aria-label={label}
     >

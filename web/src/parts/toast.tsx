@@ -40,7 +40,7 @@ export function ToastPosition({ children }: { children: ReactNode }) {
   const list = useMemo(
     () =>
       toasts.map(({ id, text, tone, action }) => (
-        <div key={id} className={`parts-toast parts-toast-${tone}`}>
+        <span key={id} className={`parts-toast parts-toast-${tone}`}>
           <span>{text}</span>
           <span className="parts-row">
             {action === undefined ? null : (
@@ -55,16 +55,16 @@ export function ToastPosition({ children }: { children: ReactNode }) {
             )}
             <IconButton label="Dismiss" icon="close" onClick={() => remove(id)} />
           </span>
-        </div>
+        </span>
       )),
     [toasts, remove],
   );
   return (
     <ToastContext value={show}>
       {children}
-      <div className="parts-toasts" role="status" aria-live="polite">
+      <output className="parts-toasts" aria-live="polite">
         {list}
-      </div>
+      </output>
     </ToastContext>
   );
 }

@@ -53,6 +53,7 @@ export function TaskRow({ task, mayChange, above, below, belowThat }: TaskRowPro
   const isBusy = move.isBusy || remove.isBusy || retry.isBusy;
   const isRunning = task.state === "starting" || task.state === "running";
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- dragging is one way to move a task; the buttons of the row are the other
     <li
       className={`parts-card queue-task ${isOverIt ? "queue-task-target" : ""}`}
       aria-label={name}

@@ -48,9 +48,9 @@ export function ReviewPanel(props: ReviewPanelProps) {
       {error === null || error === undefined ? null : <ErrorNote error={error} />}
       {look.isOutdated ? (
         <Note tone="warn">
-          <span role="status">
+          <output>
             The work has changed since you looked. You see the earlier state, which can no longer be merged.
-          </span>
+          </output>
           <span>
             <Button kind="primary" isBusy={look.isLooking} onClick={look.again}>
               Show the latest state

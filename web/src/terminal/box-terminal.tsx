@@ -94,7 +94,7 @@ function RunningBox({ box, hasAgent }: { box: string; hasAgent: boolean }) {
   ) : null;
   return (
     <div className="terminal-page">
-      <div className="terminal-sessions" role="group" aria-label="Sessions">
+      <fieldset className="terminal-sessions" aria-label="Sessions">
         {sessions.map((session) => (
           <Button
             key={session.id}
@@ -108,7 +108,7 @@ function RunningBox({ box, hasAgent }: { box: string; hasAgent: boolean }) {
           </Button>
         ))}
         {newShell}
-      </div>
+      </fieldset>
       {shown === undefined ? (
         <Empty title="No session runs in this box">
           <p>A shell is a session of its own; it goes on when you leave this page.</p>

@@ -104,10 +104,10 @@ function Tile({ box, isActive, onActive }: TileProps) {
     if (event.target instanceof HTMLTextAreaElement) onActive(undefined);
   };
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Enter goes into the terminal of the tile that has the focus
     <section
       ref={tile}
       className={`terminal-tile ${isActive ? "terminal-tile-active" : ""}`}
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
       aria-label={`${box.name}${isActive ? ", typing" : ""}`}
       onKeyDown={enter}

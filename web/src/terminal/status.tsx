@@ -28,7 +28,7 @@ export function TerminalStatus({ terminal, isReadOnly, isShort = false }: Status
   const { state, droppedKeys } = terminal;
   const keys = droppedKeys === 1 ? "1 key was not sent" : `${droppedKeys} keys were not sent`;
   return (
-    <div className="terminal-status" role="status">
+    <output className="terminal-status">
       <Badge tone={tones[state.phase]}>{words(state)}</Badge>
       {isReadOnly ? <Badge>read-only</Badge> : null}
       {droppedKeys > 0 ? (
@@ -40,6 +40,6 @@ export function TerminalStatus({ terminal, isReadOnly, isShort = false }: Status
         </span>
       ) : null}
       {!isShort && state.phase === "lost" ? <Button onClick={terminal.retry}>Try now</Button> : null}
-    </div>
+    </output>
   );
 }

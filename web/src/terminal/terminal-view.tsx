@@ -37,6 +37,7 @@ function FindBar({ find, onClose }: FindBarProps) {
       <SearchInput
         label="Find in the terminal"
         value={text}
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user has just opened the search
         autoFocus
         onChange={(event) => {
           setText(event.currentTarget.value);
@@ -46,9 +47,7 @@ function FindBar({ find, onClose }: FindBarProps) {
       />
       <Button onClick={() => go(true)}>Up</Button>
       <Button onClick={() => go(false)}>Down</Button>
-      <span className="small" role="status">
-        {isMissing ? "Not found" : ""}
-      </span>
+      <output className="small">{isMissing ? "Not found" : ""}</output>
       <IconButton label="Close the search" icon="close" onClick={onClose} />
     </search>
   );

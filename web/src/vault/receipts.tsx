@@ -56,7 +56,7 @@ export function Receipts() {
       {data === undefined && !error ? <Skeleton height={160} /> : null}
       {data?.length === 0 ? <Empty title="No secret has been used or refused" /> : null}
       {data === undefined || data.length === 0 ? null : (
-        <div className="table-scroll" tabIndex={0} role="region" aria-label="Receipts">
+        <section className="table-scroll" tabIndex={0} aria-label="Receipts">
           <table className="table">
             <thead>
               <tr>
@@ -87,7 +87,7 @@ export function Receipts() {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       )}
     </section>
   );

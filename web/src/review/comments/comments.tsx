@@ -64,6 +64,7 @@ export function CommentForm({ range, original, first, unsaved, save, onSave, onC
     <div className="review-comment">
       <Field label={`Comment on ${rangeWords(range)}`}>
         <TextArea
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user has just chosen to write here
           autoFocus
           rows={3}
           maxLength={maxText}

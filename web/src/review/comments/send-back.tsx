@@ -33,6 +33,7 @@ export function SendBack({ box, onClose, onSent }: { box: string; onClose: () =>
       }
     >
       <Field label="What should be different" hint="Comments on lines are sent with their own button.">
+        {/* oxlint-disable-next-line jsx-a11y/no-autofocus -- the dialog is about this field */}
         <TextArea autoFocus rows={4} value={text} onChange={({ target }) => setText(target.value)} />
       </Field>
     </Dialog>

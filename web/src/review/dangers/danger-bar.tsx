@@ -28,6 +28,7 @@ export function DangerBar(props: DangerBarProps) {
   if (dangers.length === 0) return null;
   const open = dangers.filter(({ kind }) => !accepted.has(kind)).length;
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape in any of its buttons closes the list
     <section
       className={`review-dangers ${open === 0 ? "review-dangers-done" : ""}`}
       aria-label="Dangers"

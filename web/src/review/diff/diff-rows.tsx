@@ -196,12 +196,7 @@ function Waiting({
   isLoading: boolean;
   actions: DiffActions;
 }) {
-  if (!isLarge || isLoading)
-    return (
-      <div className="review-waiting quiet small" role="status">
-        Loading…
-      </div>
-    );
+  if (!isLarge || isLoading) return <output className="review-waiting quiet small">Loading…</output>;
   return (
     <div className="review-waiting">
       <Button onClick={() => actions.load(change)}>

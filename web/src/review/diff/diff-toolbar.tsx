@@ -64,9 +64,9 @@ export function DiffToolbar({ filter, onFilter, viewed, files, layout, onHelp }:
           : `Show ${files.toLocaleString("en-US")} ${files === 1 ? "file" : "files"}`}
       </Button>
       <SearchInput label="Filter files" value={filter} onChange={({ target }) => onFilter(target.value)} />
-      <span className="small quiet" role="status">
+      <output className="small quiet">
         {viewed.toLocaleString("en-US")} of {files.toLocaleString("en-US")} viewed
-      </span>
+      </output>
       {layout.isListOpen ? (
         <Switch
           label="Folders"

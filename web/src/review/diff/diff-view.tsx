@@ -104,10 +104,10 @@ export function DiffView(props: DiffViewProps) {
   };
 
   return (
-    <div
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it scrolls, and the arrow keys choose lines in it
+    <section
       ref={list}
       className="review-diff"
-      role="region"
       aria-label="Changes"
       tabIndex={0}
       onKeyDown={press}
@@ -135,7 +135,7 @@ export function DiffView(props: DiffViewProps) {
           </div>
         );
       })}
-    </div>
+    </section>
   );
 }
 

@@ -64,12 +64,8 @@ export function LandingBar(props: LandingBarProps) {
   if (!hasScope || !isOwn) return null;
   const hasWork = review.changes.length > 0;
   return (
-    <div className="review-actions" role="group" aria-label="Landing">
-      {blocked === undefined || !hasWork ? null : (
-        <span className="small quiet" role="status">
-          {blocked}
-        </span>
-      )}
+    <fieldset className="review-actions" aria-label="Landing">
+      {blocked === undefined || !hasWork ? null : <output className="small quiet">{blocked}</output>}
       {hasWork ? (
         <>
           <Button kind="primary" disabled={blocked !== undefined} onClick={() => setMergeOpen(true)}>
@@ -123,6 +119,6 @@ export function LandingBar(props: LandingBarProps) {
           onChecked={onChecked}
         />
       ) : null}
-    </div>
+    </fieldset>
   );
 }

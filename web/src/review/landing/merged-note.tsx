@@ -66,14 +66,16 @@ export function MergedNote({ box, onUndone }: { box: string; onUndone: () => voi
   return (
     <Note tone="good">
       <div className="parts-row review-merged">
-        <strong role="status">
-          {branch === undefined ? (
-            `Changed ${files} ${files === 1 ? "file" : "files"} of your project`
-          ) : (
-            <>
-              Merged <code>{commit.slice(0, 7)}</code> into <Visible text={branch} />
-            </>
-          )}
+        <strong>
+          <output>
+            {branch === undefined ? (
+              `Changed ${files} ${files === 1 ? "file" : "files"} of your project`
+            ) : (
+              <>
+                Merged <code>{commit.slice(0, 7)}</code> into <Visible text={branch} />
+              </>
+            )}
+          </output>
         </strong>
         {isOwn && mayReview ? (
           <Button isBusy={undo.isBusy} onClick={() => undo.run()}>

@@ -122,10 +122,10 @@ function Pushed({ push: { branch, host, files, url, compareUrl } }: { push: Push
   const address = url ?? compareUrl;
   return (
     <Note>
-      <span role="status">
+      <output>
         {files} {files === 1 ? "file is" : "files are"} on <Visible text={branch} /> at{" "}
         <Visible text={host} />.
-      </span>
+      </output>
       {address === undefined ? null : <ConfirmLink url={address} />}
     </Note>
   );

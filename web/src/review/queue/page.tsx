@@ -73,8 +73,10 @@ export function QueuePage() {
   return (
     <div className="parts-stack">
       <PageHeader title="Review">
-        <p className="quiet" role="status">
-          {queue.length} to review{pending === 0 ? "" : `, looking at ${pending} more`}
+        <p className="quiet">
+          <output>
+            {queue.length} to review{pending === 0 ? "" : `, looking at ${pending} more`}
+          </output>
         </p>
       </PageHeader>
       {error === null ? null : <ErrorNote error={error} />}
