@@ -73,6 +73,7 @@ export function LeafControl({
       {field.suggestions.length === 0 ? null : (
         <datalist id={list}>
           {field.suggestions.map((name) => (
+            // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- the value is the text of an option in a list of suggestions
             <option key={name} value={name} />
           ))}
         </datalist>

@@ -50,6 +50,7 @@ export function ProjectPicker({ dir, error, onChange }: ProjectPickerProps) {
       </Field>
       <datalist id={id}>
         {projects.map((project) => (
+          // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- the value is the text of an option in a list of suggestions
           <option key={project.dir} value={project.dir} />
         ))}
       </datalist>

@@ -73,6 +73,7 @@ export function AddTasks() {
       </div>
       <datalist id="queue-projects">
         {projects.map((project) => (
+          // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- the value is the text of an option in a list of suggestions
           <option key={project.dir} value={project.dir} />
         ))}
       </datalist>

@@ -113,6 +113,7 @@ function GrantForm({ name, onDone }: { name: string; onDone: () => void }) {
       ) : null}
       <datalist id={list}>
         {projects.map(({ dir }) => (
+          // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- the value is the text of an option in a list of suggestions
           <option key={dir} value={dir} />
         ))}
       </datalist>
