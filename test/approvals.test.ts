@@ -4,6 +4,8 @@ import type { Core } from "../src/core/context.ts";
 import { allowEgress } from "../src/core/network/allow-egress.ts";
 import { effectivePolicy } from "../src/core/network/apply-policy.ts";
 import { decideEgress } from "../src/core/policy/decide-egress.ts";
+import { removeBox } from "../src/core/removal/remove-box.ts";
+import type { Approval } from "../src/contract/network/egress.ts";
 import type { ApprovalRequest } from "../src/ports/gate.ts";
 import { createOn, eventTypes, openTestCore, openTestHost, type TestHost } from "./support/core.ts";
 
@@ -117,6 +119,120 @@ describe("a question to a person", () => {
     // The control: the question that was looked at.
     await core.approvals.answer(seen!.id, { ...yes, digest: seen!.digest });
     expect(await asked).toBe(true);
+  });
+});
+
+describe("a question that ended without an answer", () => {
+  const expire = () => timers.splice(0).forEach((timer) => timer());
+  async function missed(more: Partial<ApprovalRequest> = {}) {
+    const asked = core.approvals.ask(request(more), never);
+    expire();
+    expect(await asked).toBe(false);
+    return core.approvals.listMissed()[0]!;
+  }
+
+  it("stays, also when the program gave up, and a yes allows exactly that from now on", async () => {
+    const { box } = await createOn(core, { name: "a-box" });
+    const leaving = new AbortController();
+    const asked = core.approvals.ask(request({ box, method: "POST", path: "/x" }), leaving.signal);
+    leaving.abort();
+    expect(await asked).toBe(false);
+    const [question] = core.approvals.listMissed();
+    expect(question).toMatchObject({ box: "a-box", host: "example.test", times: 1 });
+    const { id, digest } = question!;
+    await core.approvals.answer(id, { answer: "allow", scope: "box", ttlMs: 60_000, digest });
+    const rule = (await core.getBox("a-box")).network?.rules.at(-1);
+    expect(rule).toMatchObject({ methods: ["POST"], paths: ["/x"], ports: [443], mode: "allow" });
+    expect(rule?.expiresAtMs).toBeGreaterThan(host.clock.nowMs());
+    expect(rule?.expiresAtMs).toBeLessThanOrEqual(host.clock.nowMs() + 60_000);
+    expect(core.approvals.listMissed()).toEqual([]);
+    await waitFor("the late answer is in the log", async () => {
+      const [event] = await core.ports.store.listEvents({
+        type: "approval.answered",
+        limit: 1,
+        newestFirst: true,
+      });
+      return event?.data["late"] === true && event.data["outcome"] === "allow";
+    });
+  });
+
+  it("takes no yes for once, none without its digest, and none with another", async () => {
+    const { box } = await createOn(core, { name: "a-box" });
+    const { id, digest } = await missed({ box });
+    const before = (await core.getBox("a-box")).network;
+    const refusals = [
+      [{ answer: "allow", scope: "once", digest }, "approval.not_found"],
+      [{ answer: "allow", scope: "box" }, "approval.not_found"],
+      [{ answer: "allow", scope: "box", digest: "sha256:0" }, "approval.changed"],
+    ] as const;
+    for (const [answer, code] of refusals)
+      await expect(core.approvals.answer(id, answer), code).rejects.toMatchObject({ code });
+    expect((await core.getBox("a-box")).network).toEqual(before);
+    expect(core.approvals.listMissed()).toHaveLength(1);
+    // The control: what was shown.
+    await core.approvals.answer(id, { answer: "allow", scope: "box", digest });
+    expect((await core.getBox("a-box")).network?.rules.at(-1)).toMatchObject({ mode: "allow" });
+  });
+
+  it("is one entry however often it is missed, and is gone when the open one is answered", async () => {
+    await missed();
+    expect(await missed()).toMatchObject({ times: 2 });
+    expect(core.approvals.listMissed()).toHaveLength(1);
+    const asked = core.approvals.ask(request(), never);
+    await core.approvals.answer(core.approvals.list()[0]!.id, { answer: "deny", scope: "once" });
+    expect(await asked).toBe(false);
+    expect(core.approvals.listMissed()).toEqual([]);
+  });
+
+  it("is kept in a bounded number for each box, the newest", async () => {
+    for (let port = 1; port <= 20; port += 1) await missed({ port });
+    const other = { name: "b-box", incarnation: "j" };
+    await missed({ box: other });
+    const kept = core.approvals.listMissed();
+    expect(kept.filter(({ box }) => box === "a-box").map(({ port }) => port)).toEqual(
+      Array.from({ length: 16 }, (_, n) => 20 - n),
+    );
+    expect(kept.filter(({ box }) => box === "b-box")).toHaveLength(1);
+  });
+
+  it("is not kept where a later yes would be wider: each time anew, or a pattern", async () => {
+    const secret = { name: "key", use: "sha256:u", sentence: "sign in", isOnce: true };
+    expect(await missed({ secret })).toBeUndefined();
+    expect(await missed({ method: "GET", path: "/a/*" })).toBeUndefined();
+  });
+
+  it("ends with its box, and holds for no later box of that name", async () => {
+    const { box } = await createOn(core, { name: "a-box" });
+    const { id, digest } = await missed({ box });
+    await removeBox(core, "a-box", { force: true });
+    expect(core.approvals.listMissed()).toEqual([]);
+    await createOn(core, { name: "a-box" });
+    const yes = { answer: "allow", scope: "box", digest } as const;
+    await expect(core.approvals.answer(id, yes)).rejects.toMatchObject({ code: "approval.not_found" });
+    // Missed by an earlier life of the name, as when the removal and the end of the question cross.
+    const stray = await missed({ box: { name: "a-box", incarnation: "earlier" } });
+    await expect(core.approvals.answer(stray.id, { ...yes, digest: stray.digest })).rejects.toMatchObject({
+      code: "approval.not_found",
+    });
+    expect((await core.getBox("a-box")).network?.rules ?? []).toEqual([]);
+  });
+});
+
+describe("how long a question waits", () => {
+  it.each([
+    [undefined, 300_000],
+    ["90s", 90_000],
+    ["1s", 10_000],
+    ["5d", 3_600_000],
+  ])("%s in the config is %i ms", async (wait, ms) => {
+    const text = wait === undefined ? "" : `[approvals]\nwait = "${wait}"\n`;
+    Object.assign(core.ports.host, { readUserConfig: async () => ({ file: "/config.toml", text }) });
+    const asked = core.approvals.askAsConfigured(request(), never);
+    await waitFor("it is asked", () => core.approvals.list().length === 1);
+    const [{ expiresAtMs, askedAtMs, id }] = core.approvals.list() as [Approval];
+    expect(expiresAtMs - askedAtMs).toBe(ms);
+    await core.approvals.answer(id, { answer: "deny", scope: "once" });
+    expect(await asked).toBe(false);
   });
 });
 

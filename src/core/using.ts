@@ -47,6 +47,7 @@ export type HaltParts = CloseParts | "clock" | "commit" | "event" | "report" | "
 export type RemoveParts =
   | CloseParts
   | "access"
+  | "approvals"
   | "background"
   | "clock"
   | "commit"
@@ -148,4 +149,4 @@ export type AdoptParts =
   | "toolchains";
 
 /** Starting a box with its agent, its services and its secrets. */
-export type StartParts = AdoptParts | "boots" | "tools";
+export type StartParts = AdoptParts | "approvals" | "boots" | "tools";

@@ -12,7 +12,7 @@ describe("what a member cannot do with a box of their own", () => {
     const answers: string[] = [];
     const core = {
       approvals: {
-        list: () => [{ id: 7, box: "own" }],
+        find: () => ({ id: 7, box: "own" }),
         answer: async (_id: number, { answer }: { answer: string }) => void answers.push(answer),
       },
     };
@@ -32,10 +32,7 @@ describe("what a member cannot do with a box of their own", () => {
     const core = {
       access: { refused: (_: string, facts: object) => void refused.push(facts) },
       approvals: {
-        list: () => [
-          { id: 7, box: "own", secret: "token" },
-          { id: 8, box: "own" },
-        ],
+        find: (id: number) => (id === 7 ? { id, box: "own", secret: "token" } : { id, box: "own" }),
         answer: async (id: number, { answer }: { answer: string }) => void answers.push(`${id} ${answer}`),
       },
     };

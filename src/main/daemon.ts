@@ -106,7 +106,7 @@ export async function runDaemon(boxdBuild: URL): Promise<number> {
     // The gate is a part of what the core is made from, and speaks to it only when boxes run.
     listener: {
       record: (record) => core.egressLog.add(record),
-      ask: (request, signal) => core.approvals.ask(request, signal),
+      ask: (request, signal) => core.approvals.askAsConfigured(request, signal),
     },
     clock: systemClock,
     logger,

@@ -19,6 +19,14 @@ const RemovedSection = z
   })
   .describe("What is kept of removed boxes. User config only.");
 
+const ApprovalsSection = z
+  .strictObject({
+    wait: Duration.optional().describe(
+      "How long a question of a box waits for an answer before it counts as a no; `5m` without it, 10 seconds to 1 hour.",
+    ),
+  })
+  .describe("Questions of boxes. User config only.");
+
 const LimitsSection = z
   .strictObject({ max_ttl: Duration.optional().describe("Longest time to live that any box may ask for.") })
   .describe("What no manifest may exceed. User config only.");
@@ -34,6 +42,7 @@ export const userConfigSections = {
   lifecycle: manifestSections.lifecycle,
   network: manifestSections.network,
   secrets: manifestSections.secrets,
+  approvals: ApprovalsSection,
   limits: LimitsSection,
   notices: NoticesSection,
   push: PushSection,
@@ -56,6 +65,7 @@ export const UserConfig = z
     lifecycle: userConfigSections.lifecycle.optional(),
     network: userConfigSections.network.optional(),
     secrets: userConfigSections.secrets.optional(),
+    approvals: userConfigSections.approvals.optional(),
     limits: userConfigSections.limits.optional(),
     notices: userConfigSections.notices.optional(),
     push: userConfigSections.push.optional(),

@@ -118,6 +118,36 @@ onNetwork(
       expect((await network.arrivals()).filter(({ kind }) => kind !== "dns")).toEqual([]);
     });
 
+    it("keeps what was missed, and lets exactly that through from a late yes on", async () => {
+      const { daemon, network } = ground;
+      await boxOn(daemon, "away", { default: "ask" });
+      await shell(daemon, "away", "curl -sS -m 1 http://wild.test/late");
+      const missed = await waitFor("it is kept", async () =>
+        (await daemon.client.listMissedApprovals()).find(({ box: from }) => from === "away"),
+      );
+      expect((await daemon.cli(["approvals"])).stdout).toContain(`${missed.id}`);
+      // Nothing waits any more: once is no answer, and neither is a yes to something else.
+      const once = await daemon.cli(["approvals", "allow", `${missed.id}`]);
+      expect(once.stderr).toContain("approval.not_found");
+      await expect(
+        daemon.client.answerApproval(missed.id, { answer: "allow", scope: "box", digest: "sha256:0" }),
+      ).rejects.toMatchObject({ code: "approval.changed" });
+      const late = await daemon.cli(["approvals", "allow", `${missed.id}`, "--scope", "box", "--for", "1h"]);
+      expect(late.code, late.stderr).toBe(0);
+      await network.forget();
+      expect((await curl("http://wild.test/late", "away")).stdout).toContain("the internet");
+      // Another path of the same host was not asked about.
+      const passed = (await network.arrivals()).filter(({ kind }) => kind !== "dns");
+      await shell(daemon, "away", "curl -sS -m 1 http://wild.test/other");
+      expect((await network.arrivals()).filter(({ kind }) => kind !== "dns")).toEqual(passed);
+      expect((await recordsOf(daemon, "away", "wild.test")).at(-1)).toMatchObject({
+        path: "/other",
+        verdict: "deny",
+      });
+      await daemon.client.removeBox("away", { force: true });
+      expect((await daemon.client.listMissedApprovals()).filter((one) => one.box === "away")).toEqual([]);
+    });
+
     it("does not answer another question by an old number after a restart", async () => {
       const { daemon, network } = ground;
       const restart = async () => {

@@ -13,7 +13,10 @@ const box = "asking";
 let browser: TestBrowser | undefined;
 
 const cards = (page: Page, host: string) =>
-  page.getByRole("list", { name: "Questions" }).getByRole("listitem").filter({ hasText: host });
+  page
+    .getByRole("list", { name: "Questions" })
+    .getByRole("listitem")
+    .filter({ hasText: `GET ${host}:80` });
 
 /** A question under a number that was used again, as a page sees it that has not heard of it. */
 function showOldDigests(): void {
@@ -133,6 +136,26 @@ describeUnless(noBrowser)("the inbox", () => {
         await card.getByRole("button", { name: "Allow once" }).click();
         expect((await running).stdout).toContain("the internet");
         expect(await answers("api.test")).toEqual([expect.objectContaining({ outcome: "allow" })]);
+      });
+
+      it.each([
+        [1280, 900, "a.wild.test"],
+        [390, 844, "wild.test"],
+      ])("has what was missed, and allows it from now on, at %i px", async (width, height, host) => {
+        await shell(ground.daemon, box, `curl -sS -m 1 http://${host}/late`);
+        await using view = await signedInPage(browser!, ground.daemon, { width, height, path: "/inbox" });
+        const { page } = view;
+        const item = page
+          .getByRole("list", { name: "Missed questions" })
+          .getByRole("listitem")
+          .filter({ hasText: `GET ${host}:80` });
+        await item.getByText(`Let the box asking GET ${host}:80/late.`).waitFor();
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(wide).toBeLessThanOrEqual(width);
+        await item.getByRole("button", { name: "Allow from now on" }).click();
+        await item.waitFor({ state: "detached" });
+        expect((await curl(`http://${host}/late`)).stdout).toContain("the internet");
+        expect((await answers(host)).at(-1)).toMatchObject({ outcome: "allow", late: true });
       });
 
       it("has the boxes that cannot go on, with the way to help them", async () => {

@@ -1,8 +1,8 @@
 import { printable } from "../../base/printable.ts";
-import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
+import type { Approval, ApprovalAnswer, MissedApproval } from "../../contract/network/egress.ts";
 import { targetText } from "../../contract/network/egress-words.ts";
 import type { Style } from "../render/style.ts";
-import { renderTable } from "../render/table.ts";
+import { age, renderTable } from "../render/table.ts";
 
 /** How long a yes for a box or project holds when nothing is said; the daemon's own default. */
 const defaultTtlMs = 86_400_000;
@@ -26,6 +26,26 @@ export function renderApproval(approval: Approval, nowMs: number, style: Style):
       : `use the secret ${style.bold(printable(approval.secret))} at ${printable(approval.host)}`;
   return `${style.yellow(`question ${approval.id}`)}: ${style.bold(printable(approval.box))} wants to ${wish}\n${renderTable(rows, "  ")}`;
 }
+
+/** Questions that nobody answered. SECURITY: everything but id and times is chosen by the box. */
+export const renderMissed = (missed: readonly MissedApproval[], nowMs: number, style: Style): string =>
+  [
+    style.bold("Missed: denied without an answer"),
+    renderTable(
+      [
+        ["ID", "BOX", "WHEN", "TIMES", "WANTED"].map(style.dim),
+        ...missed.map(({ id, box, missedAtMs, times, sentence }) => [
+          `${id}`,
+          printable(box),
+          `${age(missedAtMs, nowMs)} ago`,
+          `${times}`,
+          printable(sentence),
+        ]),
+      ],
+      "  ",
+    ),
+    "Allow one from now on: agentbox approvals allow ID --scope box --for 1d. Take it off the list: agentbox approvals deny ID",
+  ].join("\n");
 
 /** The keys that answer, each with what it allows and until when. */
 export function renderKeys(
@@ -58,7 +78,7 @@ export function untilText(ttlMs: number | undefined, nowMs: number): string {
 
 /** The answer in one sentence that cannot be mistaken for a wider permission. */
 export function answerText(
-  approval: Approval | undefined,
+  approval: Omit<Approval, "expiresAtMs"> | undefined,
   { answer, scope, ttlMs }: ApprovalAnswer,
   nowMs: number,
   style: Style,

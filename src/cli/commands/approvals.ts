@@ -3,7 +3,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { suggest } from "../../base/suggest.ts";
 import type { ApprovalAnswer } from "../../contract/network/egress.ts";
 import { printApprovals, watchApprovals } from "../approvals/watch.ts";
-import { answerText, renderApproval } from "../approvals/render.ts";
+import { answerText, renderApproval, renderMissed } from "../approvals/render.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 
 const verbs = ["ls", "allow", "deny"] as const;
@@ -28,14 +28,20 @@ export const run: RunCommand = async (context) => {
 };
 
 async function list({ screen, connect }: CommandContext): Promise<number> {
-  const approvals = await (await connect()).listApprovals();
-  if (screen.isJson) screen.printJson({ approvals });
-  else if (approvals.length === 0) screen.print("Nothing waits for an answer.");
+  const client = await connect();
+  const approvals = await client.listApprovals();
+  const missed = await client.listMissedApprovals();
+  if (screen.isJson) {
+    screen.printJson({ approvals, missed });
+    return 0;
+  }
+  if (approvals.length === 0) screen.print("Nothing waits for an answer.");
   else {
     const shown = approvals.map((approval) => renderApproval(approval, Date.now(), screen.style));
     screen.print(shown.join("\n\n"));
     screen.print("\nAnswer with: agentbox approvals allow ID, or agentbox approvals --watch");
   }
+  if (missed.length > 0) screen.print(`\n${renderMissed(missed, Date.now(), screen.style)}`);
   return 0;
 }
 
@@ -53,8 +59,10 @@ async function answer(
   const id = Number(text);
   const choice = choiceOf(context, verdict);
   const client = await context.connect();
-  const approval = (await client.listApprovals()).find((open) => open.id === id);
-  await client.answerApproval(id, choice);
+  const open = (await client.listApprovals()).find((one) => one.id === id);
+  const missed = open ? undefined : (await client.listMissedApprovals()).find((one) => one.id === id);
+  const approval = open ?? missed;
+  await client.answerApproval(id, { ...choice, ...omitUndefined({ digest: missed?.digest }) });
   if (screen.isJson) screen.printJson({ id, ...choice });
   else screen.print(answerText(approval, choice, Date.now(), screen.style));
   return 0;

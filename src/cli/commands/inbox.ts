@@ -2,7 +2,7 @@ import { printable } from "../../base/printable.ts";
 import { type Need, type NeedKind, needsOf } from "../../contract/needs.ts";
 import type { RunCommand } from "../command.ts";
 import type { Style } from "../render/style.ts";
-import { age, renderTable, shorten } from "../render/table.ts";
+import { age, plural, renderTable, shorten } from "../render/table.ts";
 
 /** The command that meets a need. */
 export const needCommands = {
@@ -17,16 +17,19 @@ export const needCommands = {
 type ListedNeed = Omit<Need, "box"> & { readonly box: string; readonly command: string };
 
 export const run: RunCommand = async ({ screen, connect }) => {
-  const needs = needsOf(await (await connect()).listBoxes()).map(
+  const client = await connect();
+  const needs = needsOf(await client.listBoxes()).map(
     ({ box: { name }, ...need }): ListedNeed => ({
       ...need,
       box: name,
       command: needCommands[need.kind](name),
     }),
   );
-  if (screen.isJson) screen.printJson({ needs });
+  const missed = (await client.listMissedApprovals()).length;
+  if (screen.isJson) screen.printJson({ needs, missed });
   else if (needs.length === 0) screen.print("Nothing needs you.");
   else screen.print(renderNeeds(needs, Date.now(), screen.style));
+  if (missed > 0) screen.note(`${plural(missed, "question")} ended without an answer: agentbox approvals`);
   return 0;
 };
 

@@ -151,9 +151,11 @@ describe("net", () => {
 
 describe("approvals", () => {
   it("says when nothing waits", async () => {
-    expect((await run("approvals", { listApprovals: [] })).stdout).toBe("Nothing waits for an answer.\n");
-    expect(JSON.parse((await run("approvals ls --json", { listApprovals: [] })).stdout)).toEqual({
+    const nothing = { listApprovals: [], listMissedApprovals: [] };
+    expect((await run("approvals", nothing)).stdout).toBe("Nothing waits for an answer.\n");
+    expect(JSON.parse((await run("approvals ls --json", nothing)).stdout)).toEqual({
       approvals: [],
+      missed: [],
     });
   });
 
@@ -163,8 +165,39 @@ describe("approvals", () => {
     ["allow 7 --scope project", { answer: "allow", scope: "project" }],
     ["deny 7", { answer: "deny", scope: "once" }],
   ])("%s", async (line, answer) => {
-    const { calls } = await run(`approvals ${line}`, { listApprovals: [], answerApproval: {} });
+    const { calls } = await run(`approvals ${line}`, {
+      listApprovals: [],
+      listMissedApprovals: [],
+      answerApproval: {},
+    });
     expect(calls.at(-1)).toEqual(["answerApproval", 7, answer]);
+  });
+
+  it("lists what was missed, and answers it for exactly what was listed", async () => {
+    const missed = {
+      id: 7,
+      askedAtMs: 0,
+      missedAtMs: Date.now() - 5_000,
+      times: 2,
+      box: "shop",
+      host: "api.example.org",
+      port: 443,
+      sentence: "Let the box shop reach api.example.org on port 443.\u001b[2J",
+      digest: "sha256:7",
+    };
+    const answers = { listApprovals: [], listMissedApprovals: [missed], answerApproval: {} };
+    const { stdout } = await run("approvals", answers);
+    expect(stdout).toMatch(
+      /Missed[^]*7 +shop +5s ago +2 +Let the box shop reach api\.example\.org on port 443\./,
+    );
+    expect(stdout).not.toContain("\u001b");
+    const { calls, stdout: said } = await run("approvals allow 7 --scope box --for 2h", answers);
+    expect(calls.at(-1)).toEqual([
+      "answerApproval",
+      7,
+      { answer: "allow", scope: "box", ttlMs: 7_200_000, digest: "sha256:7" },
+    ]);
+    expect(said).toContain("allowed api.example.org:443 for box shop until");
   });
 
   it.each(["allow", "allow x", "allow 7 --for 2h", "deny 7 --scope box", "allow 7 --scope all"])(

@@ -51,12 +51,13 @@ export const network: readonly CommandSpec[] = [
   {
     name: "approvals",
     group: "Network",
-    summary: "Answer what boxes ask to reach.",
+    summary: "Answer what boxes ask to reach, also what you missed.",
     usage: "approvals [ls | allow ID | deny ID] [flags]",
     examples: [
       "agentbox approvals",
       "agentbox approvals --watch               each question as it comes; one key answers",
       "agentbox approvals allow 7 --scope box --for 2h",
+      "agentbox approvals deny 7                also takes a missed question off the list",
     ],
     flags: {
       scope: {

@@ -69,6 +69,13 @@ export const Approval = z.object({
 });
 export type Approval = z.infer<typeof Approval>;
 
+/** A question that ended without an answer: a yes to it holds from now on, for as much as was shown. */
+export const MissedApproval = Approval.omit({ expiresAtMs: true }).extend({
+  missedAtMs: z.int(),
+  times: z.int().describe("How often the box asked for this and got no answer."),
+});
+export type MissedApproval = z.infer<typeof MissedApproval>;
+
 export const ApprovalAnswer = z.strictObject({
   answer: z.enum(["allow", "deny"]),
   /** once: this connection only. box: this box until it ends or the time is over. project: boxes of this project. */

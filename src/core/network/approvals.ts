@@ -1,21 +1,37 @@
 /** Questions that wait for a person: exactly what would be allowed, for how long, and a no when no answer comes. */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/digest.ts";
+import { parseDuration } from "../../base/duration.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { NewEvent } from "../../contract/events.ts";
-import type { Approval, ApprovalAnswer } from "../../contract/network/egress.ts";
+import type { Approval, ApprovalAnswer, MissedApproval } from "../../contract/network/egress.ts";
 import type { ApprovalRequest, SecretQuestion } from "../../ports/gate.ts";
+import { parseUserConfig } from "../../manifest/index.ts";
 import type { RecordParts, Using } from "../using.ts";
 import { EventBudget } from "./event-budget.ts";
+import { MissedQuestions } from "./missed-questions.ts";
 import { noProject, rememberRule, ruleFor } from "./remember-rule.ts";
 
 type Parts = Using<
-  RecordParts | "background" | "eventBytes" | "gate" | "getBox" | "ids" | "live" | "locked" | "secretGrants"
+  | RecordParts
+  | "background"
+  | "eventBytes"
+  | "gate"
+  | "getBox"
+  | "host"
+  | "ids"
+  | "live"
+  | "locked"
+  | "secretGrants"
 >;
 
-const answerWithinMs = 60_000;
+/** Programs that give up earlier withdraw their question; this is for those that would wait for ever. */
+const defaultWaitMs = 5 * 60_000;
+const waitBoundsMs = { least: 10_000, most: 3_600_000 };
+/** A box can ask as often as it likes, and the config is a file. */
+const configAgeMs = 1_000;
 const defaultTtlMs = 86_400_000;
 /** SECURITY: a box must not flood a person with questions, or hide one among thousands. */
 const maxOpenPerBox = 32;
@@ -31,11 +47,21 @@ interface Question {
   readonly cancelTimer: () => void;
 }
 
+/** How long a question waits; a config that cannot be read leaves the default. */
+const readWaitMs = async (core: Using<"host">): Promise<number> => {
+  const file = await core.ports.host.readUserConfig();
+  const config = file && parseUserConfig(file.text, { file: file.file }).config;
+  const wait = parseDuration(config?.approvals?.wait ?? "") ?? defaultWaitMs;
+  return Math.min(waitBoundsMs.most, Math.max(waitBoundsMs.least, wait));
+};
+
 export class Approvals {
   readonly #core: Parts;
   readonly #questions = new Map<number, Question>();
 
+  readonly #missed = new MissedQuestions();
   readonly #budget: EventBudget;
+  #wait: { readonly ms: Promise<number>; readonly readAtMs: number } | undefined;
 
   constructor(core: Parts) {
     this.#core = core;
@@ -46,15 +72,37 @@ export class Approvals {
     return [...this.#questions.values()].map(({ approval }) => approval);
   }
 
+  listMissed(): MissedApproval[] {
+    return this.#missed.list();
+  }
+
+  /** A question that can be answered, open or missed. */
+  find(id: number): Approval | undefined {
+    return (this.#questions.get(id) ?? this.#missed.find(id))?.approval;
+  }
+
+  /** The box is gone: nothing of what it asked can be allowed any more. */
+  forget(box: { readonly incarnation: string }): void {
+    this.#missed.forget(box);
+  }
+
+  /** The same as `ask`, for as long as the user config says. */
+  async askAsConfigured(request: ApprovalRequest, signal: AbortSignal): Promise<boolean> {
+    const nowMs = this.#core.ports.clock.monotonicMs();
+    if (this.#wait === undefined || nowMs - this.#wait.readAtMs > configAgeMs)
+      this.#wait = { ms: readWaitMs(this.#core).catch(() => defaultWaitMs), readAtMs: nowMs };
+    return this.ask(request, signal, await this.#wait.ms);
+  }
+
   /** Resolves to whether a person agreed. A question that is open already is not asked twice. */
-  ask(request: ApprovalRequest, signal: AbortSignal): Promise<boolean> {
+  ask(request: ApprovalRequest, signal: AbortSignal, waitMs = defaultWaitMs): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false);
     const known = [...this.#questions.values()].find(({ request: open }) => isSame(open, request));
     const open = [...this.#questions.values()].filter(
       ({ request: { box } }) => box.name === request.box.name,
     );
     if (!known && (open.length >= maxOpenPerBox || !this.#mayAsk(request))) return Promise.resolve(false);
-    const question = known ?? this.#open(request);
+    const question = known ?? this.#open(request, waitMs);
     return new Promise((resolve) => {
       const settle = (isAllowed: boolean): void => {
         question.waiting.delete(settle);
@@ -74,30 +122,61 @@ export class Approvals {
     return this.#core.eventBytes.hasRoom(incarnation, "receipts") && this.#budget.take(name);
   }
 
-  async answer(id: number, { answer, scope, ttlMs, digest }: ApprovalAnswer): Promise<void> {
+  async answer(id: number, choice: ApprovalAnswer): Promise<void> {
+    const { answer, scope, ttlMs, digest } = choice;
     const question = this.#questions.get(id);
-    if (!question) throw noSuchQuestion(id);
+    if (!question) return this.#answerMissed(id, choice);
     // SECURITY: a yes to one question must not answer another that has come to stand under its number.
-    if (digest !== undefined && digest !== question.approval.digest) {
-      throw new AgentBoxError("approval.changed", `Question ${id} is not the one that was looked at.`, {
-        hint: "Look at what it asks now, and answer that.",
-      });
-    }
+    if (digest !== undefined && digest !== question.approval.digest) throw changed(id);
     const { secret } = question.request;
     if (secret?.isOnce === true) return this.#close(question, answer, "once");
-    if (answer === "allow" && scope !== "once" && secret !== undefined) {
-      await this.#rememberSecret(question.request, secret, scope, ttlMs ?? defaultTtlMs);
-    } else if (answer === "allow" && scope !== "once") {
-      const rule = ruleFor(question.approval, this.#core.ports.clock.nowMs() + (ttlMs ?? defaultTtlMs));
+    if (answer === "allow" && scope !== "once") {
       // A box that starts holds its lock until its services are ready, and one of them may wait for this answer.
       const box = await this.#core.ports.store.findBox(question.approval.box);
-      if (box?.state.phase === "starting") this.#close(question, answer, scope);
-      await rememberRule(this.#core, question.request.box, scope, rule);
+      const isStarting = secret === undefined && box?.state.phase === "starting";
+      await this.#remember(question, scope, ttlMs, () => {
+        if (isStarting) this.#close(question, answer, scope);
+      });
     }
     this.#close(question, answer, scope);
   }
 
-  #open(request: ApprovalRequest): Question {
+  /** SECURITY: nothing waits, so there is no "once"; and only what was shown, for the box that asked, while it is there. */
+  async #answerMissed(id: number, { answer, scope, ttlMs, digest }: ApprovalAnswer): Promise<void> {
+    const question = this.#missed.find(id);
+    if (!question) throw noSuchQuestion(id);
+    const { box } = question.request;
+    if (digest !== undefined && digest !== question.approval.digest) throw changed(id);
+    if (answer === "allow" && (scope === "once" || digest === undefined)) {
+      throw new AgentBoxError("approval.not_found", `Question ${id} is over: the program no longer waits.`, {
+        hint: `Allow it from now on: agentbox approvals allow ${id} --scope box`,
+      });
+    }
+    const live = await this.#core.ports.store.findBox(box.name);
+    if (live?.incarnation !== box.incarnation) {
+      this.#missed.forget(box);
+      throw noSuchQuestion(id);
+    }
+    if (answer === "allow" && scope !== "once") await this.#remember(question, scope, ttlMs);
+    this.#missed.drop(question.approval.digest);
+    this.#note("approval.answered", question, { outcome: answer, scope, late: true });
+  }
+
+  /** Allows exactly what was asked from now on, for a time. */
+  async #remember(
+    { approval, request }: Pick<Question, "approval" | "request">,
+    scope: "box" | "project",
+    ttlMs = defaultTtlMs,
+    onChecked: () => void = () => undefined,
+  ): Promise<void> {
+    const { secret } = request;
+    if (secret !== undefined) return this.#rememberSecret(request, secret, scope, ttlMs);
+    const rule = ruleFor(approval, this.#core.ports.clock.nowMs() + ttlMs);
+    onChecked();
+    await rememberRule(this.#core, request.box, scope, rule);
+  }
+
+  #open(request: ApprovalRequest, waitMs: number): Question {
     const { clock } = this.#core.ports;
     const id = this.#freshId();
     const { box, host, port, method, path, program, secret } = request;
@@ -105,7 +184,7 @@ export class Approvals {
     const asked = {
       id,
       askedAtMs,
-      expiresAtMs: askedAtMs + answerWithinMs,
+      expiresAtMs: askedAtMs + waitMs,
       box: box.name,
       ...omitUndefined({ projectDir: box.projectDir }),
       host,
@@ -117,7 +196,7 @@ export class Approvals {
       sentence: secret === undefined ? sentenceFor(request) : secretSentence(box, secret),
     };
     const approval: Approval = { ...asked, digest: digestOf(request, asked) };
-    const cancelTimer = clock.after(answerWithinMs, () => this.#close(question, "timed_out"));
+    const cancelTimer = clock.after(waitMs, () => this.#close(question, "timed_out"));
     const question: Question = { approval, request, waiting: new Set(), cancelTimer };
     this.#questions.set(id, question);
     this.#note("approval.asked", question, { expiresAtMs: approval.expiresAtMs });
@@ -130,12 +209,15 @@ export class Approvals {
    */
   #freshId(): number {
     const id = 100_000 + (Number.parseInt(this.#core.ports.ids.random().slice(0, 8), 16) % 900_000);
-    return this.#questions.has(id) ? this.#freshId() : id;
+    return this.find(id) ? this.#freshId() : id;
   }
 
   #close(question: Question, outcome: "allow" | "deny" | "timed_out" | "withdrawn", scope?: string): void {
     if (!this.#questions.delete(question.approval.id)) return;
     question.cancelTimer();
+    const isMissed = outcome === "timed_out" || outcome === "withdrawn";
+    if (isMissed) this.#missed.keep(question, this.#core.ports.clock.nowMs());
+    else this.#missed.drop(question.approval.digest);
     this.#note("approval.answered", question, { outcome, scope });
     for (const settle of question.waiting) settle(outcome === "allow");
   }
@@ -159,7 +241,7 @@ export class Approvals {
 
   #note(
     type: "approval.asked" | "approval.answered",
-    { approval, request }: Question,
+    { approval, request }: Pick<Question, "approval" | "request">,
     data: Record<string, unknown>,
   ): void {
     const { id, box, host, port, method, path, program, secret } = approval;
@@ -184,6 +266,11 @@ export class Approvals {
     this.#core.background("noting a question", this.#core.commit({ events: [event] }));
   }
 }
+
+const changed = (id: number): AgentBoxError =>
+  new AgentBoxError("approval.changed", `Question ${id} is not the one that was looked at.`, {
+    hint: "Look at what it asks now, and answer that.",
+  });
 
 /** Also the answer about another person's question. */
 export const noSuchQuestion = (id: number): AgentBoxError =>

@@ -35,6 +35,7 @@ export async function erase(
   const data = { reason, ...(kept ? { restorable: true } : {}) };
   await core.commit({ remove: { name: box.name }, events: [core.event("box.removed", box, data)] });
   core.eventBytes.forget(box);
+  core.approvals.forget(box);
   core.background("ending the shares of a box", forgetShares(core, box));
 }
 

@@ -52,7 +52,7 @@ async function authorise(
   if (await isGranted(core, box, binding)) return true;
   const asked = askedUse(binding);
   const secret = { name: asked.secret, use: asked.use, sentence: asked.sentence };
-  const isAllowed = await core.approvals.ask({ box: gateBox, host, port, secret }, signal);
+  const isAllowed = await core.approvals.askAsConfigured({ box: gateBox, host, port, secret }, signal);
   // SECURITY: the answer may be older than a removal or a new box of the same name.
   return isAllowed && (await findLive(core, gateBox, binding)) !== undefined;
 }
@@ -88,7 +88,7 @@ export const sshKeysListener = (
     const who = user === undefined ? host : `${user}@${host}`;
     const sentence = `sign in to ${who}:${port} with the key ${asked.secret}, once`;
     const secret = { name: asked.secret, use: asked.use, sentence, isOnce: true };
-    return core().approvals.ask({ box, host, port, secret }, signal);
+    return core().approvals.askAsConfigured({ box, host, port, secret }, signal);
   },
   reveal: async (secret) => (await core().ports.vault.reveal(secret)).bytes,
   signed(box, binding, destination, refusal) {

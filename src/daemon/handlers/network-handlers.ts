@@ -78,6 +78,11 @@ export const networkHandlers: Pick<Handlers, keyof typeof networkRoutes> = {
     const seen = await Promise.all(all.map(async ({ box }) => access.isOfHost || access.sees(box)));
     return { approvals: all.filter((_approval, index) => seen[index]) };
   },
+  async listMissedApprovals({ deps: { core }, access }) {
+    const all = core.approvals.listMissed();
+    const seen = await Promise.all(all.map(async ({ box }) => access.isOfHost || access.sees(box)));
+    return { missed: all.filter((_missed, index) => seen[index]) };
+  },
   async answerApproval({ deps: { core }, params, body, access }) {
     const id = Number(params["approval"]);
     if (!Number.isSafeInteger(id))
@@ -87,7 +92,7 @@ export const networkHandlers: Pick<Handlers, keyof typeof networkRoutes> = {
     // SECURITY: a yes lets a box out, or uses a secret: that is agreeing to something, as with a manifest.
     if (body.answer === "allow" && !access.isOfHost)
       throw forbidden("A yes is for the owner and admins; you can say no.");
-    const asksForSecret = core.approvals.list().find((open) => open.id === id)?.secret !== undefined;
+    const asksForSecret = core.approvals.find(id)?.secret !== undefined;
     if (body.answer === "allow" && asksForSecret) requireParameter(core, access, "answerApproval", "secret");
     await core.approvals.answer(id, body);
     return {};

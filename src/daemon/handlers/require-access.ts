@@ -14,7 +14,7 @@ export async function requireOwnQuestion(
   id: number,
 ): Promise<void> {
   if (access.isOfHost) return;
-  const question = core.approvals.list().find((open) => open.id === id);
+  const question = core.approvals.find(id);
   if (question === undefined || (await access.roleOn(question.box)) !== "own") throw noSuchQuestion(id);
 }
 

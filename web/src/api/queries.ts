@@ -27,6 +27,10 @@ export const approvalsQuery = queryOptions({
   queryKey: ["approvals"],
   queryFn: () => client.listApprovals(),
 });
+export const missedApprovalsQuery = queryOptions({
+  queryKey: ["approvals", "missed"],
+  queryFn: () => client.listMissedApprovals(),
+});
 export const agentsQuery = queryOptions({ queryKey: ["agents"], queryFn: () => client.listAgents() });
 export const templatesQuery = queryOptions({
   queryKey: ["templates"],

@@ -5,13 +5,14 @@ import { useEffect, useRef, useState } from "react";
 import type { Approval } from "../../../src/contract/network/egress.ts";
 import { useLiveEvents } from "../api/live.ts";
 import { useMay } from "../api/me.ts";
-import { approvalsQuery } from "../api/queries.ts";
+import { approvalsQuery, missedApprovalsQuery } from "../api/queries.ts";
 import { useKeys } from "../app/keys.ts";
 import { Ago } from "../parts/amount.tsx";
 import { StateBadge } from "../parts/badge.tsx";
 import { visible } from "../parts/visible-text.ts";
 import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
 import { type Scope, closedText, defaultDurationMs } from "./answer-words.ts";
+import { MissedQuestions } from "./missed.tsx";
 import { type BoxNeed, NeedLink, useNeeds } from "./needs.tsx";
 import { DurationSelect, Question, useAnswer } from "./question.tsx";
 import { useReading } from "./reading.ts";
@@ -22,9 +23,10 @@ export function InboxPage() {
   // Questions are shown with all that a yes would allow, which the list of boxes does not have.
   const states = needs.filter(({ kind }) => kind !== "question");
   const [ttlMs, setTtlMs] = useState<number>(defaultDurationMs);
+  const missed = useQuery(missedApprovalsQuery);
   const questions = approvals.data ?? [];
   const isLoading = approvals.isPending || isPending;
-  const isEmpty = !isLoading && questions.length + states.length === 0;
+  const isEmpty = !isLoading && questions.length + states.length + (missed.data?.length ?? 0) === 0;
   return (
     <div className="inbox">
       <PageHeader title="Inbox" actions={<DurationSelect ttlMs={ttlMs} onChange={setTtlMs} />}>
@@ -42,6 +44,7 @@ export function InboxPage() {
         </Empty>
       ) : null}
       <Questions questions={questions} ttlMs={ttlMs} />
+      <MissedQuestions ttlMs={ttlMs} />
       {states.length === 0 ? null : (
         <ul className="inbox-list" aria-label="Boxes that need you">
           {states.map((need) => (

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Approval, EgressRecord } from "../../network/egress.ts";
+import { Approval, EgressRecord, MissedApproval } from "../../network/egress.ts";
 import { CreateBox } from "../schemas.ts";
 
 export const ChangePolicyBody = CreateBox.pick({
@@ -14,3 +14,5 @@ export const LearnPolicyAnswer = z.object({ toml: z.string() });
 export const ListEgressAnswer = z.object({ records: z.array(EgressRecord) });
 
 export const ListApprovalsAnswer = z.object({ approvals: z.array(Approval) });
+
+export const ListMissedApprovalsAnswer = z.object({ missed: z.array(MissedApproval) });
