@@ -45,6 +45,7 @@ async function runProject({ project, shard }, directory) {
   const report = {
     passed: 0,
     failed: [],
+    reasons: {},
     skipped: [],
     matrix: [],
     again: [],
@@ -53,7 +54,13 @@ async function runProject({ project, shard }, directory) {
   };
   report.title = title;
   report.seconds = result.ms / 1000;
-  if (containers.includes(project)) report.failed = report.failed.map((name) => `in ${project}: ${name}`);
+  if (containers.includes(project)) {
+    const named = (name) => `in ${project}: ${name}`;
+    report.failed = report.failed.map(named);
+    report.reasons = Object.fromEntries(
+      Object.entries(report.reasons).map(([name, lines]) => [named(name), lines]),
+    );
+  }
   if (result.code !== 0 && report.failed.length === 0) {
     report.failed.push(
       `vitest ended with code ${result.code} in the ${project} tests, without naming a test`,
@@ -131,6 +138,7 @@ try {
 
 const passed = reports.reduce((sum, report) => sum + report.passed, 0);
 const failed = reports.flatMap((report) => report.failed);
+const whyFailed = Object.assign({}, ...reports.map((report) => report.reasons));
 // With a name pattern, vitest reports every other test as skipped, without a reason.
 const notRun = reports
   .flatMap((report) => report.skipped)
@@ -172,7 +180,10 @@ const again = reports.flatMap((report) => report.again);
 if (again.length > 0) console.log("Passed only at the second try:");
 for (const name of again) console.log(`  ${name}`);
 if (failed.length > 0) console.log("Failed:");
-for (const name of failed) console.log(`  ${name}`);
+for (const name of failed) {
+  console.log(`  ${name}`);
+  for (const reason of whyFailed[name] ?? []) console.log(`      ${reason}`);
+}
 console.log(
   `${passed} passed, ${failed.length} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`,
 );

@@ -206,6 +206,7 @@ export class Core {
   /** Starts that go on at a time: more would only take longer each, until some are taken for boxes that never come up. */
   readonly boots = new Turns(bootsAtATime);
   readonly #listeners = new Set<(event: BoxEvent) => void>();
+  readonly #background = new Set<Promise<unknown>>();
   readonly logRates: SharedRate;
   readonly eventBytes = new EventBytes(() => this.ports.clock);
   readonly facts = new BoxFacts(this);
@@ -300,6 +301,14 @@ export class Core {
 
   /** Runs work that no caller waits for; a failure is reported, never lost and never fatal. */
   background(what: string, task: Promise<unknown>): void {
-    task.catch((error: unknown) => this.ports.report({ error: String(error) }, `${what} failed`));
+    const work = task
+      .catch((error: unknown) => this.ports.report({ error: String(error) }, `${what} failed`))
+      .finally(() => this.#background.delete(work));
+    this.#background.add(work);
+  }
+
+  /** Resolves when no such work is left, also none that other work has started meanwhile. */
+  async backgroundEnded(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
   }
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFile, realpath, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../base/errors.ts";
 import { Core, type HostFacts, type Owners } from "../core/context.ts";
 import { linkReactions } from "../core/box/link-reactions.ts";
@@ -61,6 +62,9 @@ function lazyImageEngine(): () => Promise<ImageEngine> {
     return imageEngine((await openEngine()).client);
   });
 }
+
+/** How long a stop waits for work that nothing else waits for. */
+const lastWritesMs = 2_000;
 
 /** `boxdBuild` is the directory of the built boxd. */
 export async function runDaemon(boxdBuild: URL): Promise<number> {
@@ -257,6 +261,8 @@ async function serve(
   // Before the last decisions are written: what is open through the gate is recorded when it ends.
   await core.ports.gate[Symbol.asyncDispose]();
   await Promise.all([...core.live.values()].map(({ link }) => link[Symbol.asyncDispose]()));
+  // What boxes said last is on its way to the disk.
+  await Promise.race([core.backgroundEnded(), delay(lastWritesMs)]);
   await core.egressLog
     .flush()
     .catch((error: unknown) => logger.error({ error: messageOf(error) }, "last decisions lost"));

@@ -25,6 +25,9 @@ export interface BoxLogs {
   sources(box: string): Promise<readonly string[]>;
   /** A new run counts its output from zero. The output of earlier runs stays. */
   startRun(box: string): Promise<void>;
-  /** Forgets a box that is being removed; its files go with its directory. */
-  forget(box: string): void;
+  /**
+   * Forgets a box that is being removed. Once it resolves nothing is written until a new run starts, so the files can go
+   * with their directory, and a box of the same name does not begin with lines of this one.
+   */
+  forget(box: string): Promise<void>;
 }

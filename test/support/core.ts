@@ -243,8 +243,9 @@ export async function openTestCore(
   );
   return Object.assign(core, {
     [Symbol.asyncDispose]: async () => {
-      for (const { link } of core.live.values()) await link[Symbol.asyncDispose]();
+      await Promise.all([...core.live.values()].map(({ link }) => link[Symbol.asyncDispose]()));
       core.live.clear();
+      await core.backgroundEnded();
       await runtimes[Symbol.asyncDispose]();
     },
   });

@@ -20,7 +20,7 @@ import type {
 import { effectivePolicy, gateBox, portsOf } from "../network/apply-policy.ts";
 import { keptBytes } from "../resources/kept-bytes.ts";
 import { promisedArtifacts } from "./promised-artifacts.ts";
-import { recordOutput } from "../exec/record-output.ts";
+import { closeRecorded, recordOutput } from "../exec/record-output.ts";
 import { setSecrets } from "../secrets/apply-secrets.ts";
 import { giveHeld, awaitsValues } from "../secrets/give-held.ts";
 import { requireWhole, servicesSettled } from "./seal-boot.ts";
@@ -295,7 +295,7 @@ export async function closeLink(core: Using<CloseParts>, name: string): Promise<
   core.ports.injection.drop(name);
   core.ports.sshKeys.drop(name);
   core.agentWatch.end(name);
-  await live?.link[Symbol.asyncDispose]();
+  if (live) await closeRecorded(live);
 }
 
 /** boxd must dial in; when the box ends before it does, the runtime's last words say why. */

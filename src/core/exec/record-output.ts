@@ -21,6 +21,12 @@ export function recordOutput(core: Using<OutputParts>, box: Box, source: string)
   core.background(`recording ${box.name}`, recording);
 }
 
+/** Closes a box's link, and resolves when all that came over it is in the box's logs. */
+export async function closeRecorded({ link, recording }: LiveBox): Promise<void> {
+  await link[Symbol.asyncDispose]();
+  await Promise.allSettled(recording.values());
+}
+
 const passed = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.after(ms, resolve));
 

@@ -27,7 +27,7 @@ export async function erase(
   await closeLink(core, box.name);
   const runtime = await runtimes.get(box.spec.runtime);
   await runtime.remove(box.name);
-  logs.forget(box.name);
+  await logs.forget(box.name);
   const { incarnation } = box;
   const [kept] = await store.listReview("removed", { incarnation });
   if (kept) await storage.keepReview(box.name, incarnation);

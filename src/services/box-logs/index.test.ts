@@ -63,6 +63,21 @@ describe("box logs", () => {
     expect(text(await logs.read("a-box", "main", { tailLines: 0 }))).toBe("");
   });
 
+  it("writes nothing of a removed box once it is forgotten, until a box of its name starts", async () => {
+    const logs = open();
+    await logs.append("a-box", "main", 0, bytes("0"));
+    let isSettled = false;
+    const begun = logs.append("a-box", "main", 1, bytes("1")).then(() => (isSettled = true));
+    await logs.forget("a-box");
+    expect(isSettled).toBe(true);
+    await rm(join(dir, "a-box"), { recursive: true });
+    await Promise.all([begun, logs.append("a-box", "main", 2, bytes("2")), logs.addSource("a-box", "s")]);
+    expect(await readdir(dir)).toEqual([]);
+    await logs.startRun("a-box");
+    await logs.append("a-box", "main", 0, bytes("new"));
+    expect(text(await logs.read("a-box", "main", {}))).toBe("new");
+  });
+
   it("marks what was not recorded", async () => {
     const logs = open();
     await logs.append("a-box", "main", 10, bytes("late"));

@@ -34,10 +34,25 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
   const boxes = new Map<string, Map<string, Source>>();
   const limits = new Map<string, number>();
   const locks = new KeyedMutex();
+  /** Boxes that were removed and have not been started again. */
+  const removed = new Set<string>();
+  const pending = new Map<string, Set<Promise<unknown>>>();
+
+  const run = async <T>(box: string, key: string, task: () => Promise<T>): Promise<T> => {
+    const result = locks.run(`${box}/${key}`, task);
+    const others = pending.get(box) ?? new Set();
+    pending.set(box, others.add(result));
+    try {
+      return await result;
+    } finally {
+      others.delete(result);
+      if (others.size === 0 && pending.get(box) === others) pending.delete(box);
+    }
+  };
 
   /** Appending, reading and following one source never overlap, so nothing is lost or doubled between them. */
   const withSource = <T>(box: string, name: string, task: (source: Source) => Promise<T>): Promise<T> =>
-    locks.run(`${box}/${name}`, async () => {
+    run(box, name, async () => {
       const sources = boxes.get(box) ?? new Map<string, Source>();
       boxes.set(box, sources);
       const source = sources.get(name) ?? (await openSource(logDir(box), name));
@@ -50,6 +65,7 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
 
     append: (box, name, offset, chunk) =>
       withSource(box, name, async (source) => {
+        if (removed.has(box)) return;
         await mkdir(logDir(box), { recursive: true, mode: 0o700 });
         const gap = offset - source.recordedBytes;
         const mark = gap > 0 ? Buffer.from(`\n[… ${gap} bytes were not recorded …]\n`) : Buffer.alloc(0);
@@ -82,16 +98,18 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
     setLimit: (box, bytes) => void limits.set(box, bytes),
 
     addSource: (box, name) =>
-      locks.run(`${box}/`, async () => {
+      run(box, "", async () => {
+        if (removed.has(box)) return;
         const known = (await readSources(logDir(box))).filter((one) => one !== name);
         await ensureDirectory(logDir(box), { mode: 0o700 });
         const text = JSON.stringify([...known, name].slice(-maxSources));
         await writeFileAtomic(join(logDir(box), sourcesFile), text, { mode: 0o600, isDurable: false });
       }),
 
-    sources: (box) => locks.run(`${box}/`, () => readSources(logDir(box))),
+    sources: (box) => run(box, "", () => readSources(logDir(box))),
 
     async startRun(box) {
+      removed.delete(box);
       await rm(join(logDir(box), sourcesFile), { force: true });
       for (const source of boxes.get(box)?.values() ?? []) source.recordedBytes = 0;
       const names = await readdir(logDir(box)).catch(() => []);
@@ -99,7 +117,9 @@ export function openBoxLogs(logDir: (box: string) => string): BoxLogs {
         if (name.endsWith(".offset")) await rm(join(logDir(box), name), { force: true });
     },
 
-    forget(box) {
+    async forget(box) {
+      removed.add(box);
+      await Promise.allSettled(pending.get(box) ?? new Set<Promise<unknown>>());
       boxes.delete(box);
       limits.delete(box);
     },
