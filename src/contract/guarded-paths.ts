@@ -1,3 +1,5 @@
+import type { Box } from "./box.ts";
+
 /**
  * The paths that a box may not change in a directory of the host that it works in directly, nor make where they are
  * absent.
@@ -36,3 +38,33 @@ export const guardedEntries: readonly GuardedEntry[] = [
 
 /** Guarded where they are; not every such name can be kept from being made. */
 export const guardedSuffixes: readonly string[] = [".code-workspace"];
+
+/** Stand-ins that git would list as new files: each is hidden from it while they are there. */
+export const visibleStandIns: readonly string[] = guardedEntries
+  .filter(({ standIn }) => standIn !== directory)
+  .map(({ name }) => name);
+
+/** Whether the box has a git directory of its own over a mounted workspace: then it commits, and its work can be reviewed. */
+export const hasOwnGit = ({ spec, baseCommit }: Pick<Box, "spec" | "baseCommit">): boolean =>
+  spec.workspace.mode === "mount" && baseCommit !== undefined;
+
+/** What a runtime keeps closed in the workspace of a box; `ownDir` is the box's own directory for it. */
+export const guardOf = (box: Pick<Box, "spec" | "baseCommit">, ownDir: string) =>
+  box.spec.workspace.mode === "mount"
+    ? {
+        entries: guardedEntries,
+        suffixes: guardedSuffixes,
+        ...(hasOwnGit(box) ? { ownGit: `${ownDir}/.git` } : {}),
+      }
+    : undefined;
+
+/** What a person is told about a workspace that is their own directory. */
+export const guardWords = (box: Pick<Box, "name" | "spec" | "baseCommit">): readonly string[] =>
+  box.spec.workspace.mode === "mount"
+    ? [
+        `The box works in your directory itself. Closed to it there: .git, hooks, settings of editors, shells and agents, agentbox.toml (${guardedEntries.length} names). While it lives, empty stand-ins keep the absent ones taken.`,
+        hasOwnGit(box)
+          ? `Its commits go into a git directory of its own; bring them as the branch agentbox/${box.name}: agentbox merge ${box.name}`
+          : "It cannot commit there; where it should, use --workspace clone.",
+      ]
+    : [];

@@ -96,6 +96,11 @@ export interface Merges {
     request: MergeRequest,
     onto?: string,
   ): Promise<PreparedWork | Extract<MergeOutcome, { outcome: "conflict" | "nothing" }>>;
+  /**
+   * The same commits as a branch of the project that nobody has checked out: its files, its index and HEAD stay as they are.
+   * Refused when the branch is there and is not at `onto`.
+   */
+  keepBranch(request: MergeRequest, onto: string | undefined, branch: string): Promise<MergeOutcome>;
   /** Fails with merge.cannot_undo when what it would take back is no longer as it was. */
   undo(record: MergeRecord): Promise<void>;
   /** A patch or a bundle of the work, written to a file of the person's: whole or not at all, and never through a link. */

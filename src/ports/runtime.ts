@@ -88,7 +88,12 @@ export interface RuntimeBox {
    * are absent, make. A runtime that cannot keep them so refuses to start the box.
    */
   readonly guarded?:
-    | { readonly entries: readonly GuardedEntry[]; readonly suffixes: readonly string[] }
+    | {
+        readonly entries: readonly GuardedEntry[];
+        readonly suffixes: readonly string[];
+        /** A directory of the box's own that it sees, and may write, in place of the workspace's `.git`. */
+        readonly ownGit?: string | undefined;
+      }
     | undefined;
 }
 

@@ -87,6 +87,7 @@ const noMerges: Merges = {
   prepare: refuseMerge,
   tip: async () => undefined,
   preview: refuseMerge,
+  keepBranch: refuseMerge,
   undo: refuseMerge,
   export: refuseMerge,
 };

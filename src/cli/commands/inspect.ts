@@ -3,6 +3,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { printable } from "../../base/printable.ts";
 import type { BoxDetails } from "../../contract/api/schemas.ts";
 import { describeException } from "../../contract/exception-words.ts";
+import { guardWords } from "../../contract/guarded-paths.ts";
 import { hostsOf, waysOf } from "../../contract/secret/use-words.ts";
 import type { RunCommand } from "../command.ts";
 import type { Style } from "../render/style.ts";
@@ -53,6 +54,7 @@ function factsOf({ box, pid, paths, isConnected }: BoxDetails, nowMs: number, st
     ],
     ["project", printable(box.projectDir ?? "none")],
     ["workspace", `${box.spec.workspace.mode}, at ${printable(paths.workspace)}`],
+    ...guardWords(box).map((words) => ["", words]),
     [
       "runtime",
       `${box.spec.runtime}, as host user ${box.owner.uid}${pid === undefined ? "" : `, process ${pid}`}`,

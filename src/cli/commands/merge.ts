@@ -32,7 +32,14 @@ async function merge(context: CommandContext): Promise<number> {
     ),
   );
   if (screen.isJson) screen.printJson({ merge: merged });
-  else screen.print(describe(merged));
+  else {
+    screen.print(describe(merged));
+    // Only a mounted workspace's commits go there.
+    if (merged.branch === `refs/heads/agentbox/${box}`)
+      screen.note(
+        `Your files have these changes already, uncommitted. While your branch has no new commits, take the box's over with: git reset agentbox/${box}`,
+      );
+  }
   return 0;
 }
 

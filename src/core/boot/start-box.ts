@@ -1,7 +1,7 @@
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { printable } from "../../base/printable.ts";
 import { type Box, boxPaths } from "../../contract/box.ts";
-import { guardedEntries, guardedSuffixes } from "../../contract/guarded-paths.ts";
+import { guardOf } from "../../contract/guarded-paths.ts";
 import { type BoxdConfig, linkProtocol, type SessionStatus } from "../../contract/link/messages.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { BoxTools, RuntimeBox } from "../../ports/runtime.ts";
@@ -187,7 +187,7 @@ export function runtimeBox(core: Using<"gate" | "storage">, box: Box, tools: Box
     name: box.name,
     owner: box.owner,
     dirs: mounted === undefined ? dirs : { ...dirs, workspace: mounted },
-    guarded: mounted === undefined ? undefined : { entries: guardedEntries, suffixes: guardedSuffixes },
+    guarded: guardOf(box, dirs.workspace),
     tools,
     mounts: box.spec.mounts,
     toolchains: box.spec.toolchains?.flatMap(({ directories }) => directories),

@@ -7,6 +7,7 @@ import { type Maker, makerName, ownerMaker, withBoxOwner } from "../team/members
 import { allocateOwner } from "./allocate-owner.ts";
 import { proposeName } from "./box-names.ts";
 import { moveTo } from "./box-phases.ts";
+import { guardWords } from "../../contract/guarded-paths.ts";
 import type { NetworkPolicy } from "../../contract/network/policy.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import type { PlanParts, RecordParts, RemoveParts, StartParts, Using } from "../using.ts";
@@ -57,7 +58,7 @@ export async function createBox(
     person: maker.person,
   });
   const unexpected = [...unexpectedlyEmpty(plan), ...withoutSubmodules(box.name, emptySubmodules)];
-  return { box, command, leftBehind, warnings: [...plan.warnings, ...unexpected] };
+  return { box, command, leftBehind, warnings: [...plan.warnings, ...guardWords(box), ...unexpected] };
 }
 
 /** Makes a box from a specification that another box had, and that was agreed to then. */
@@ -167,7 +168,9 @@ async function provision(
     await storage.create(box.name, { owner: box.owner, diskBytes: box.spec.resources.diskBytes });
     const filling = fill(core, box).finally(() => (isFilled = true));
     // SECURITY: services run as soon as boxd does. Nothing of the box's may run while the host still writes there.
-    const mayOverlap = isStarted && box.spec.services.length === 0;
+    // A mounted workspace is started with the git directory that is being made.
+    const isMounted = box.spec.workspace.mode === "mount";
+    const mayOverlap = isStarted && box.spec.services.length === 0 && !isMounted;
     const began = mayOverlap ? filling.then(beginning) : beginning(await filling);
     const made =
       began instanceof Promise

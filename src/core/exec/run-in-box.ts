@@ -50,24 +50,24 @@ export async function afterMain(
   const totals = await core.ports.store.sumEgress(box.name, box.incarnation);
   const deniedHosts = totals.filter(({ denials }) => denials > 0).map(({ host }) => host);
   const isKept = rule === "keep" || (rule === "remove_if_unchanged" && (await hasChanges(core, box.name)));
-  core.background(
-    `finishing ${box.name}`,
-    core.locked(box.name, async () => {
-      const current = await core.ports.store.findBox(box.name);
-      if (!current || current.incarnation !== box.incarnation) return;
-      if (!isKept) {
-        // What did not change leaves nothing to keep.
-        await removeLocked(core, current, "finished", { force: true, keep: rule === "remove" });
-      } else if (current.state.phase === "running") {
-        await keepWork(core, current);
-        await halt(core, current, {
-          reason: "finished",
-          graceMs: current.spec.lifecycle.stopGraceMs,
-          exitCode,
-        });
-      }
-    }),
-  );
+  const finishing = core.locked(box.name, async () => {
+    const current = await core.ports.store.findBox(box.name);
+    if (!current || current.incarnation !== box.incarnation) return;
+    if (!isKept) {
+      // What did not change leaves nothing to keep.
+      await removeLocked(core, current, "finished", { force: true, keep: rule === "remove" });
+    } else if (current.state.phase === "running") {
+      await keepWork(core, current);
+      await halt(core, current, {
+        reason: "finished",
+        graceMs: current.spec.lifecycle.stopGraceMs,
+        exitCode,
+      });
+    }
+  });
+  core.background(`finishing ${box.name}`, finishing);
+  // What a box needs in the person's own directory while it lives is gone when their prompt is back.
+  if (box.spec.workspace.mode === "mount") await finishing.catch(() => undefined);
   return { isKept, deniedHosts: [...new Set(deniedHosts)].slice(0, maxDeniedHosts) };
 }
 

@@ -6,6 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { printable } from "../../base/printable.ts";
 import { Turns } from "../../base/turns.ts";
 import type { Box } from "../../contract/box.ts";
+import { hasOwnGit } from "../../contract/guarded-paths.ts";
 import type { BoxEvent, EventType } from "../../contract/events.ts";
 import type { BoxStorage } from "../../ports/storage.ts";
 
@@ -68,9 +69,10 @@ export class Branches {
     return known.branch;
   }
 
-  async #read({ name, spec }: Box, known: Known): Promise<void> {
+  async #read(box: Box, known: Known): Promise<void> {
+    const { name, spec } = box;
     const { mode, source } = spec.workspace;
-    const mounted = mode === "mount" ? source : undefined;
+    const mounted = mode === "mount" && !hasOwnGit(box) ? source : undefined;
     const branch = await this.#turns.run(() => this.#core.ports.storage.branch(name, { mounted }));
     known.branch = branch === undefined ? undefined : printable(branch);
   }

@@ -4,7 +4,7 @@ import type { Box } from "../../contract/box.ts";
 import { noNetwork } from "../../contract/network/policy.ts";
 import type { RemovedRecord } from "../../contract/review/removed.ts";
 import { raiseBox } from "../box/create-box.ts";
-import { freeName, sameBase } from "../review/fresh-box.ts";
+import { freeName, ownWorkspace, sameBase } from "../review/fresh-box.ts";
 import { withLink } from "../review/quiet-box.ts";
 import { restoreInto } from "../review/restore-checkpoint.ts";
 import { boxPerson } from "../team/members.ts";
@@ -40,10 +40,7 @@ async function restore(core: Parts, removed: RemovedRecord, as: string | undefin
     incarnation,
     spec: {
       ...record.spec,
-      workspace:
-        record.spec.workspace.mode === "clone"
-          ? { ...record.spec.workspace, carry: "none" }
-          : { mode: "empty", carry: "none" },
+      workspace: ownWorkspace(record),
     },
     isolation,
     main: undefined,

@@ -2,6 +2,7 @@
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
+import { hasOwnGit } from "../../contract/guarded-paths.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { UpstreamRecord } from "../../contract/review/upstream.ts";
 import type { UnmergedWork } from "../../contract/review/removed.ts";
@@ -32,8 +33,9 @@ export async function lookAtUnmerged(
   box: Box,
   { mayResume = false }: { readonly mayResume?: boolean } = {},
 ): Promise<LookedAtWork> {
-  // A mounted workspace is the person's directory itself, and stays.
-  if (box.spec.workspace.mode === "mount" || isHalfThere(box)) return nothing;
+  // A mounted workspace is the person's directory itself, and stays; the box's own commits do not.
+  const isMounted = box.spec.workspace.mode === "mount";
+  if ((isMounted && !hasOwnGit(box)) || isHalfThere(box)) return nothing;
   const problem = await takeNewest(core, box, mayResume);
   const checkpoints = await checkpointsOf(core, box);
   const last = checkpoints.at(-1);
@@ -45,7 +47,7 @@ export async function lookAtUnmerged(
     repository.commits(base, last.head),
   ]);
   const unmerged = {
-    ...totals,
+    ...(isMounted && commits.length === 0 ? nothing.unmerged : totals),
     commits: totals.files === 0 ? 0 : commits.length,
     ...omitUndefined({ problem }),
   };

@@ -10,7 +10,7 @@ import type { IncomingBundle } from "../../ports/review.ts";
 import type { RecordParts, Using } from "../using.ts";
 import { checkpointOverhead, keptBytes } from "../resources/kept-bytes.ts";
 import { execInBox, lastLine } from "../exec/exec-in-box.ts";
-import { baseOf, checkpointsOf, reviewOf } from "./review-of.ts";
+import { baseOf, checkpointsOf, hasRepository, reviewOf } from "./review-of.ts";
 import { snapshotArgv, unchangedExit, unusableExit } from "./snapshot-script.ts";
 
 const takeTimeoutMs = 10 * 60_000;
@@ -40,7 +40,7 @@ async function take(
   const space = spaceFor(box, known, reason);
   await using incoming = disposable(await repository.receive(space.bytes));
   const isNew = await fetchBundle(box, link, requiring(space, incoming.bundle), {
-    isRepository: box.spec.workspace.mode === "clone",
+    isRepository: hasRepository(box),
     lastTree: last?.tree ?? "none",
     lastHead: last?.head ?? "none",
     have: await repository.have(),

@@ -1,4 +1,4 @@
-import type { Box } from "../../contract/box.ts";
+import type { Box, WorkspaceSpec } from "../../contract/box.ts";
 import { noNetwork } from "../../contract/network/policy.ts";
 import type { BoxLink } from "../../ports/link.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
@@ -12,7 +12,7 @@ import { eraseByName } from "../removal/erase-box.ts";
 import { withLink } from "./quiet-box.ts";
 import { restoreInto } from "./restore-checkpoint.ts";
 import type { ReviewSubject } from "./read-review.ts";
-import { baseOf } from "./review-of.ts";
+import { baseOf, hasRepository } from "./review-of.ts";
 import { takeFrom } from "./checkpoint-over-link.ts";
 
 interface ForkOptions {
@@ -35,10 +35,7 @@ export async function forkBox(
     spec: {
       ...spec,
       agent: keepsAgent ? spec.agent : { name: "shell", args: [], autonomy: "full", options: {} },
-      workspace:
-        spec.workspace.mode === "clone"
-          ? { ...spec.workspace, carry: "none" }
-          : { mode: "empty", carry: "none" },
+      workspace: ownWorkspace(box),
       services: keepsAgent ? spec.services : [],
       // SECURITY: a check runs code that the agent wrote, unobserved. A person agreed that the agent uses the secrets,
       // not that its tests and all they start do; a check that needs a secret would also be a check of the world.
@@ -60,7 +57,7 @@ export async function forkBox(
   });
   try {
     await withLink(core, fork.name, async (made, link) => {
-      const { mode, url } = spec.workspace;
+      const { mode, url } = made.spec.workspace;
       const isLasting = keepsAgent && (mode !== "clone" || url !== undefined);
       if (isLasting)
         await beginWith(core, made, link, { repository, commit: await baseOf(core, box, repository) });
@@ -73,6 +70,12 @@ export async function forkBox(
     throw error;
   }
 }
+
+/** For a box that begins with what another has done: never that one's mounted directory. */
+export const ownWorkspace = (box: Pick<Box, "spec" | "baseCommit">): WorkspaceSpec =>
+  hasRepository(box)
+    ? { ...box.spec.workspace, mode: "clone", carry: "none" }
+    : { mode: "empty", carry: "none" };
 
 /** What was granted to the box alone counts for a fork of it, unless it was taken back. */
 async function ownGrants(core: Using<"secretGrants">, box: Box): Promise<readonly AskedUse[]> {

@@ -1,13 +1,15 @@
 /** Lands an agent's work in the person's repository, after everything that must be looked at was. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { hasOwnGit } from "../../contract/guarded-paths.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
+import type { Box } from "../../contract/box.ts";
 import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
 import type { RemovedBox } from "../../contract/review/removed.ts";
 import type { LinkParts, LookParts, RecordParts, ReviewParts, Using } from "../using.ts";
 import { removeBox } from "../removal/remove-box.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { checkpointAndCompare } from "./read-review.ts";
-import { baseOf } from "./review-of.ts";
+import { baseOf, beginning } from "./review-of.ts";
 
 export interface MergeOptions extends LookedAt {
   readonly mode: MergeMode;
@@ -19,8 +21,26 @@ export async function mergeWork(
   name: string,
   options: MergeOptions,
 ): Promise<MergeRecord> {
+  const box = await core.getBox(name);
+  if (hasOwnGit(box)) return mergeBeside(core, box, options);
   const request = await allowLanding(core, name, "merge", options);
   const outcome = await core.ports.merges.apply(request);
+  return record(core, name, request, outcome);
+}
+
+/**
+ * The person's files have the changes already, uncommitted. So the commits become a branch of their own, and nothing else in
+ * the repository is touched.
+ */
+async function mergeBeside(core: Using<ReviewParts>, box: Box, options: MergeOptions): Promise<MergeRecord> {
+  const { name } = box;
+  if (options.mode === "patch")
+    throw new AgentBoxError("input.invalid", `The files of "${name}" are in your directory already.`, {
+      hint: `Bring its commits as a branch: agentbox merge ${name} --mode commits`,
+    });
+  const onto = await beginning(core, box);
+  const request = await allowLanding(core, name, "merge", { ...options, onto });
+  const outcome = await core.ports.merges.keepBranch(request, onto, `agentbox/${name}`);
   return record(core, name, request, outcome);
 }
 

@@ -11,6 +11,7 @@ import type { MergeRequest } from "../../ports/merge.ts";
 import type { RecordParts, ReviewParts, Using } from "../using.ts";
 import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
 import { openCredential } from "./push-credential.ts";
+import { beginning } from "./review-of.ts";
 import {
   type PushTarget,
   compareUrl,
@@ -155,16 +156,6 @@ async function prepare(core: Using<"merges" | "store">, { box, request }: Push) 
   if (prepared.outcome === "conflict") throw conflict(box.name, prepared.conflicts);
   if (prepared.outcome === "nothing") throw nothing(box.name);
   return prepared;
-}
-
-/**
- * The commit that the work follows: what the box began with, or what was merged of it since. Not the person's branch
- * of today, or a push would take their own unpublished commits along that the agent never saw.
- */
-async function beginning(core: Using<"store">, box: Box): Promise<string | undefined> {
-  const merges = await core.ports.store.listReview("merge", { incarnation: box.incarnation });
-  const merged = merges.findLast(({ isUndone, branch }) => !isUndone && branch !== undefined);
-  return merged?.after ?? box.baseCommit;
 }
 
 async function openPullRequest(

@@ -8,7 +8,7 @@ import type { ReviewRepository } from "../../ports/review.ts";
 import type { LinkParts, Using } from "../using.ts";
 import { execInBox, lastLine } from "../exec/exec-in-box.ts";
 import { withLink } from "./quiet-box.ts";
-import { resolveCheckpoint, reviewOf } from "./review-of.ts";
+import { requireOwnFiles, resolveCheckpoint, reviewOf } from "./review-of.ts";
 import { takeFrom } from "./checkpoint-over-link.ts";
 
 const timeoutMs = 10 * 60_000;
@@ -52,6 +52,7 @@ export async function restoreCheckpoint(
   name: string,
   wanted: string,
 ): Promise<Checkpoint | undefined> {
+  requireOwnFiles(await core.getBox(name));
   return withLink(core, name, async (box, link) => {
     if (box.run && box.state.phase === "running" && box.run.state === "working") {
       throw new AgentBoxError("agent.busy", `The agent in "${name}" is working.`, {

@@ -2,6 +2,7 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
+import { hasOwnGit } from "../../contract/guarded-paths.ts";
 import type { Checkpoint } from "../../contract/review/checkpoint.ts";
 import type { ReviewRepository } from "../../ports/review.ts";
 import type { Using } from "../using.ts";
@@ -14,18 +15,33 @@ export async function reviewOf(core: Using<"reviews" | "storage">, box: Box): Pr
   if (existing) return existing;
   return core.ports.reviews.create({
     dir,
-    ...(mode === "clone" && source !== undefined ? { borrow: source } : {}),
+    ...((mode === "clone" || hasOwnGit(box)) && source !== undefined ? { borrow: source } : {}),
     ...omitUndefined({ baseCommit: box.baseCommit }),
   });
 }
 
-/** A mounted workspace is the person's directory itself: what is done there is done. */
-export function requireReviewable({ name, spec }: Box): void {
-  if (spec.workspace.mode !== "mount") return;
-  throw new AgentBoxError("review.unavailable", `The box "${name}" works on your directory itself.`, {
+/**
+ * A mounted workspace is the person's directory itself: what is done there is done. With a git directory of the box's own,
+ * its commits can still be looked at and brought over.
+ */
+export function requireReviewable(box: Box): void {
+  if (box.spec.workspace.mode !== "mount" || hasOwnGit(box)) return;
+  throw new AgentBoxError("review.unavailable", `The box "${box.name}" works on your directory itself.`, {
     hint: "Look at it with git diff there; boxes with a clone or a copy can be reviewed.",
   });
 }
+
+/** What would change the files of a box's workspace on the host's behalf. */
+export function requireOwnFiles({ name, spec }: Box): void {
+  if (spec.workspace.mode !== "mount") return;
+  throw new AgentBoxError("review.unavailable", `The files of "${name}" are your directory itself.`, {
+    hint: `Start a box from that state: agentbox checkpoints ${name} --fork NUMBER`,
+  });
+}
+
+/** Whether the box's work is in a repository in its workspace, as a clone's is. */
+export const hasRepository = (box: Pick<Box, "spec" | "baseCommit">): boolean =>
+  box.spec.workspace.mode === "clone" || hasOwnGit(box);
 
 export const checkpointsOf = (core: Using<"store">, { incarnation }: Box): Promise<readonly Checkpoint[]> =>
   core.ports.store.listReview("checkpoint", { incarnation });
@@ -93,4 +109,14 @@ export async function resolveCheckpoint(
       hint: `List them: agentbox checkpoints ${box.name}`,
     },
   );
+}
+
+/**
+ * The commit that the work follows: what the box began with, or what was merged of it since. Not the person's branch
+ * of today, or a push would take their own unpublished commits along that the agent never saw.
+ */
+export async function beginning(core: Using<"store">, box: Box): Promise<string | undefined> {
+  const merges = await core.ports.store.listReview("merge", { incarnation: box.incarnation });
+  const merged = merges.findLast(({ isUndone, branch }) => !isUndone && branch !== undefined);
+  return merged?.after ?? box.baseCommit;
 }

@@ -8,15 +8,17 @@ import { dirname, join } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import { boxNamePattern } from "../../contract/box.ts";
-import type { GuardedEntry } from "../../contract/guarded-paths.ts";
+import { type GuardedEntry, visibleStandIns } from "../../contract/guarded-paths.ts";
 import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { RuntimeBox } from "../../ports/runtime.ts";
+import { hideStandIns, showStandIns } from "./hidden-stand-ins.ts";
 
 export interface Guarded {
   /** The workspace with every link resolved: what was looked at is what is mounted. */
   readonly workspace: string;
-  /** Names in it that are mounted over themselves, read-only. */
+  /** Names in it that are taken: mounted over themselves, read-only, unless the box has a git directory of its own. */
   readonly names: readonly string[];
+  readonly ownGit?: string | undefined;
 }
 
 /** The stand-ins that one box relies on, in its record directory. */
@@ -60,12 +62,15 @@ export class Guard {
       const present = await readdir(workspace);
       const names = present.filter((name) => isGuarded(name, guarded));
       for (const name of names) await checkKind(workspace, name);
+      if (guarded.ownGit !== undefined) await checkOwnGit(workspace, guarded.ownGit);
       const absent = guarded.entries.filter(({ name }) => !present.includes(name));
       const relied = await this.#reliedOn(box.name, workspace);
       const shared = guarded.entries.filter(({ name }) => present.includes(name) && relied.has(name));
       await this.#write(box.name, { workspace, entries: [...absent, ...shared] });
       for (const entry of absent) await makeStandIn(workspace, entry);
-      return { workspace, names: [...names, ...absent.map(({ name }) => name)].toSorted() };
+      if (absent.some(({ name }) => visibleStandIns.includes(name))) await hideStandIns(workspace);
+      const { ownGit } = guarded;
+      return { workspace, names: [...names, ...absent.map(({ name }) => name)].toSorted(), ownGit };
     });
   }
 
@@ -88,6 +93,7 @@ export class Guard {
       for (const entry of mine.entries) {
         if (!relied.has(entry.name)) await removeStandIn(mine.workspace, entry);
       }
+      if (!visibleStandIns.some((name) => relied.has(name))) await showStandIns(mine.workspace);
       await rm(this.#path(box), { force: true });
     });
   }
@@ -127,6 +133,20 @@ async function checkKind(workspace: string, name: string): Promise<void> {
   const found = await lstat(join(workspace, name));
   if (found.isSymbolicLink()) throw cannotGuard(workspace, name, "is a symbolic link");
   if (!found.isFile() && !found.isDirectory()) throw cannotGuard(workspace, name, "is no file or directory");
+}
+
+/**
+ * SECURITY: a directory can only be mounted over a directory. A `.git` that became a file since the box was made, as in a
+ * linked work tree, would leave the box without its own and say nothing.
+ */
+async function checkOwnGit(workspace: string, ownGit: string): Promise<void> {
+  const found = await lstat(join(workspace, ".git")).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory())
+    throw cannotGuard(workspace, ".git", "is no directory any more");
+  if ((await lstat(ownGit).catch(() => undefined))?.isDirectory() === true) return;
+  throw new AgentBoxError("workspace.source_invalid", `The git directory of the box is gone: ${ownGit}.`, {
+    hint: "Remove the box and make a new one.",
+  });
 }
 
 /** Belongs to whom the directory belongs to, and is never written through a link: the name is new or this fails. */

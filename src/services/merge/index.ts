@@ -13,7 +13,7 @@ import { land } from "./landing.ts";
 import { bringOver } from "./objects.ts";
 import type { DaemonUser } from "./person.ts";
 import { planMerge } from "./plan-merge.ts";
-import { prepareWork } from "./prepare-work.ts";
+import { keepBranch, prepareWork } from "./prepare-work.ts";
 import { previewWork, readTip } from "./preview-work.ts";
 import { openTarget } from "./target.ts";
 import { undoMerge } from "./undo-merge.ts";
@@ -53,6 +53,8 @@ export function openMerges(options: MergesOptions): Merges {
     tip: (projectDir, onto) => readTip(projectDir, onto, options),
     preview: (request, onto) => previewWork(request, onto, options),
     prepare: (request, onto) => prepareWork(request, onto, options),
+    keepBranch: (request, onto, branch) =>
+      inTurn(request.projectDir, () => keepBranch(request, { onto, branch }, options)),
     undo: (record) => inTurn(record.projectDir, () => undoMerge(record, options)),
     export: (request, format, file, exportOptions = {}) =>
       exportWork(request, format, file, { ...exportOptions, tempDir: options.tempDir }),

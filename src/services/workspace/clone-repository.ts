@@ -2,8 +2,10 @@
  * A private clone: the history of HEAD, the branches and tags of the source, and nothing that leads back to it. No
  * shared objects, no remote, no path of the host, no config and no hooks of the source.
  */
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import { visibleStandIns } from "../../contract/guarded-paths.ts";
 import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { CopyBudget, type CopyLimits, copyEntry, openBelow } from "./copy-tree.ts";
@@ -62,20 +64,8 @@ export interface CloneOptions {
 }
 
 export async function cloneRepository(options: CloneOptions): Promise<PreparedWorkspace> {
-  const { repository, target, box, limits } = options;
-  const [settings, refs] = await Promise.all([
-    readSettings(repository.gitDir, options.userHome),
-    readSourceRefs(repository),
-  ]);
-  const gitDir = join(target, ".git");
-  const branch = `refs/heads/agentbox/${box}`;
-  await makeEmptyRepository(gitDir, branch, settings);
-  await Promise.all([
-    copyPlainFile(repository.commonDir, ["info"], "exclude", join(gitDir, "info"), limits),
-    copyPlainFile(repository.commonDir, [], "shallow", gitDir, limits),
-    writeRefs(gitDir, branch, refs),
-  ]);
-  const env = borrowedObjects(repository.commonDir);
+  const { repository, target, limits } = options;
+  const { gitDir, settings, refs, env } = await beginRepository(options);
   const [uncommitted] = await allDone([
     findUncommitted(repository, gitDir, settings.excludesFile, env),
     bringHistory(repository, gitDir, refs, env),
@@ -89,6 +79,40 @@ export async function cloneRepository(options: CloneOptions): Promise<PreparedWo
   if (options.carry === "none" || repository.top === undefined)
     return { ...base, leftBehind: uncommitted.length };
   return { ...base, leftBehind: await carryUncommitted(uncommitted, repository.top, target, limits) };
+}
+
+/**
+ * A git directory of the box's own for a workspace that is the person's directory: the same history, on the same branch,
+ * and no files. Undefined before the first commit.
+ */
+export async function makeOwnGit(
+  options: Omit<CloneOptions, "carry">,
+): Promise<Pick<PreparedWorkspace, "baseCommit">> {
+  const { repository } = options;
+  const { gitDir, refs, env } = await beginRepository(options);
+  await bringHistory(repository, gitDir, refs, env);
+  if (refs.head !== undefined) await gitOk(["read-tree", refs.head], { gitDir, cwd: gitDir, env });
+  await dropForeignBoundaries(gitDir);
+  const exclude = join(gitDir, "info/exclude");
+  const known = await readFile(exclude, "utf8").catch(() => "");
+  await writeFile(exclude, `${known}\n${visibleStandIns.map((name) => `/${name}\n`).join("")}`);
+  return omitUndefined({ baseCommit: refs.head });
+}
+
+async function beginRepository({ repository, target, box, userHome, limits }: Omit<CloneOptions, "carry">) {
+  const [settings, refs] = await Promise.all([
+    readSettings(repository.gitDir, userHome),
+    readSourceRefs(repository),
+  ]);
+  const gitDir = join(target, ".git");
+  const branch = `refs/heads/agentbox/${box}`;
+  await makeEmptyRepository(gitDir, branch, settings);
+  await Promise.all([
+    copyPlainFile(repository.commonDir, ["info"], "exclude", join(gitDir, "info"), limits),
+    copyPlainFile(repository.commonDir, [], "shallow", gitDir, limits),
+    writeRefs(gitDir, branch, refs),
+  ]);
+  return { gitDir, settings, refs, env: borrowedObjects(repository.commonDir) };
 }
 
 /** Like Promise.all, but never while one of them still writes: the caller removes the target when this fails. */

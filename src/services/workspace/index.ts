@@ -1,11 +1,12 @@
 /** Fills workspaces. The source is only read, nothing of it is executed, and the result belongs to the box alone. */
-import { realpath, stat } from "node:fs/promises";
+import { realpath, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { isAgentBoxError, messageOf, AgentBoxError } from "../../base/errors.ts";
 import type { WorkspaceSpec } from "../../contract/box.ts";
 import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import { runOk } from "../../host/run.ts";
 import type { PreparedWorkspace, Workspaces } from "../../ports/workspace.ts";
-import { cloneRepository } from "./clone-repository.ts";
+import { cloneRepository, makeOwnGit } from "./clone-repository.ts";
 import { CopyBudget, type CopyLimits, copyDirectory } from "./copy-tree.ts";
 import { findRepository, isHostGitRepository, sourceInvalid } from "../../host/git-repository.ts";
 
@@ -45,8 +46,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
 }
 
 /** Whether there is anything of the host's in the directory afterwards: it is made as the box's own. */
-const isFilled = ({ mode, url }: PrepareOptions["spec"]): boolean =>
-  url === undefined && (mode === "clone" || mode === "copy");
+const isFilled = ({ mode, url }: PrepareOptions["spec"]): boolean => url === undefined && mode !== "empty";
 
 async function fill(request: PrepareOptions, options: WorkspacesOptions): Promise<PreparedWorkspace> {
   const { spec, target, box } = request;
@@ -64,9 +64,32 @@ async function fill(request: PrepareOptions, options: WorkspacesOptions): Promis
     throw sourceInvalid(source, "is not a git repository", "Use the workspace mode copy.");
   }
   await refuseSensitive(source, options);
-  // A mounted source is used where it is: the runtime mounts it, and there is nothing to prepare.
   if (spec.mode === "copy") await copySource(source, target, limits);
-  return { leftBehind: 0 };
+  // A mounted source is used where it is. SECURITY: its git directory is closed to the box, which gets one of its own.
+  const own = spec.mode === "mount" ? await tryOwnGit(source, { target, box, userHome, limits }) : {};
+  return { ...own, leftBehind: 0 };
+}
+
+/**
+ * Only where `.git` is a directory at the top: a linked work tree or a part of a repository has it elsewhere. What cannot be
+ * cloned can still be mounted, and the box then makes no commits.
+ */
+async function tryOwnGit(
+  source: string,
+  options: Omit<Parameters<typeof makeOwnGit>[0], "repository">,
+): ReturnType<typeof makeOwnGit> {
+  try {
+    const repository = await findRepository(source);
+    const gitDir = join(source, ".git");
+    if (repository?.top === source && repository.gitDir === gitDir && repository.commonDir === gitDir) {
+      const own = await makeOwnGit({ ...options, repository });
+      if (own.baseCommit !== undefined) return own;
+    }
+  } catch (error) {
+    if (!isAgentBoxError(error, "workspace.source_invalid")) throw error;
+  }
+  await rm(join(options.target, ".git"), { recursive: true, force: true });
+  return {};
 }
 
 async function copySource(source: string, target: string, limits: CopyLimits): Promise<void> {

@@ -42,6 +42,8 @@ export interface LaunchInput {
   readonly exceptions?: readonly SecurityException[] | undefined;
   /** Names in the workspace that are there, and that the box may not change. */
   readonly guardedNames: readonly string[];
+  /** In place of the workspace's `.git`. */
+  readonly ownGit?: string | undefined;
   readonly memoryBytes: number | undefined;
   /** Already checked: each covers a file of the layout, or stands where the layout has nothing. */
   readonly files: readonly SystemFile[];
@@ -153,6 +155,7 @@ function boxArgv(input: LaunchInput): readonly string[] {
     ...input.guardedNames.flatMap((entry) =>
       bind("--ro-bind", `${dirs.workspace}/${entry}`, `${boxPaths.workspace}/${entry}`),
     ),
+    ...(input.ownGit === undefined ? [] : bind("--bind", input.ownGit, `${boxPaths.workspace}/.git`)),
     // SECURITY: read-only, so that the box cannot put another socket or a link where the host listens.
     ...bind("--ro-bind", dirs.link, boxPaths.run),
     // After it, because the directory they are in would otherwise be made with the same narrow mode.

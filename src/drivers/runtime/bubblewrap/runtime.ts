@@ -164,6 +164,7 @@ class BubblewrapRuntime implements Runtime {
       shown,
       masks,
       guardedNames: guarded?.names ?? [],
+      ownGit: guarded?.ownGit,
       host: this.#host,
       memoryBytes: box.resources.memoryBytes,
       layout,

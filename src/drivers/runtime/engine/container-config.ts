@@ -28,6 +28,8 @@ export interface ContainerInput {
   readonly masks?: readonly SystemFile[] | undefined;
   /** Names in the workspace that are there, and that the box may not change. */
   readonly guardedNames: readonly string[];
+  /** In place of the workspace's `.git`. */
+  readonly ownGit?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly facts: EngineFacts;
   /** The profile itself for Docker, the path of a file that holds it for Podman. */
@@ -180,9 +182,10 @@ function bindMounts(input: ContainerInput): MountSettings[] {
     writable(dirs.home, boxPaths.home),
     writable(dirs.workspace, boxPaths.workspace),
     // SECURITY: a mount of its own cannot be renamed, removed or replaced either, and so its name is taken for good.
-    ...input.guardedNames.map((name) =>
-      readOnly(`${dirs.workspace}/${name}`, `${boxPaths.workspace}/${name}`),
-    ),
+    ...input.guardedNames
+      .filter((name) => input.ownGit === undefined || name !== ".git")
+      .map((name) => readOnly(`${dirs.workspace}/${name}`, `${boxPaths.workspace}/${name}`)),
+    ...(input.ownGit === undefined ? [] : [writable(input.ownGit, `${boxPaths.workspace}/.git`)]),
     // SECURITY: read-only, so that the box cannot put another socket or a link where the host listens.
     readOnly(dirs.link, boxPaths.run),
     ...(input.secretsVolume === undefined ? [] : [volume(input.secretsVolume, boxPaths.secrets)]),

@@ -24,6 +24,7 @@ export interface Prepared {
   readonly shown: readonly ShownDirectory[];
   readonly masks: readonly SystemFile[];
   readonly guardedNames: readonly string[];
+  readonly ownGit?: string | undefined;
   readonly seccomp: string;
 }
 
@@ -58,6 +59,7 @@ export async function prepare(
     masks,
     files: [...trust, ...writeEtc(box, facts)],
     guardedNames: guarded?.names ?? [],
+    ownGit: guarded?.ownGit,
     seccomp: await seccompOption(box, facts),
   };
 }
