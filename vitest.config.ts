@@ -4,16 +4,12 @@ import { configDefaults, defineConfig } from "vitest/config";
 const withPrograms = ["src/services/{merge,review,tool-store,workspace}/**/*.test.ts"];
 
 /**
- * Folders whose tests only compute, and whose modules keep no state: their files share a process, because starting one for
- * each costs more than most of these tests. Tests that listen on sockets and start programs have a process for each file.
- */
-const computing = ["src/{base,contract,manifest,agents,core,cli}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"];
-
-/**
  * Vitest would leave one core to itself, which waits while the tests run. No test measures time by its time-out: it only
- * ends what hangs, so it leaves room for a machine that does much else.
+ * ends what hangs, so it leaves room for a machine that does much else. Files share a process, because starting one for
+ * each and loading the same modules again costs more than most of these tests: what a test changes of its process
+ * (signals, umask, environment) it puts back.
  */
-const quick = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: "100%" };
+const quick = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: "100%", isolate: false };
 
 /** Real boxes on a small machine: side by side, time-outs would measure the neighbours. */
 const oneAtATime = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false };
@@ -52,17 +48,9 @@ export default defineConfig({
     projects: [
       {
         test: {
-          name: "unit-computing",
-          include: computing,
-          isolate: false,
-          ...quick,
-        },
-      },
-      {
-        test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/*.test.ts", "test/model/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...withPrograms, ...computing],
+          include: ["{src,web/src}/**/*.test.{ts,tsx}", "test/*.test.ts", "test/model/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...withPrograms],
           ...quick,
         },
       },
@@ -71,6 +59,7 @@ export default defineConfig({
           name: "programs",
           include: withPrograms,
           ...quick,
+          isolate: true,
         },
       },
       {

@@ -31,8 +31,7 @@ async function runProject({ project, shard }, directory) {
       process.execPath,
       join(root, "node_modules/vitest/vitest.mjs"),
       "run",
-      // "unit" stands for "unit-computing" as well.
-      `--project=${project === "unit" ? "unit*" : project}`,
+      `--project=${project}`,
       ...(shard === undefined ? [] : [`--shard=${shard}`]),
       "--passWithNoTests",
       "--reporter=default",
