@@ -67,7 +67,11 @@ describe("malformed input", () => {
     await using fixture = await openGateFixture({ limits: { firstBytesMs: 200, headersMs: 200 } });
     fixture.setPolicy(rule(name, server.port, { inspect: true }));
     const junk = fc.oneof(
-      fc.uint8Array({ minLength: 1, maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+      fc
+        .uint8Array({ minLength: 1, maxLength: 300 })
+        .map((bytes) => Buffer.from(bytes))
+        // Line ends before a request are allowed, so they alone ask for nothing.
+        .filter((bytes) => bytes.some((byte) => byte !== 10 && byte !== 13)),
       fc.string({ maxLength: 60 }).map((text) => Buffer.from(`CONNECT ${text} HTTP/1.1\r\n\r\n`)),
       fc
         .string({ maxLength: 60 })
