@@ -64,6 +64,7 @@ export const EventType = z.enum([
   "checkpoint.restored",
   "review.commented",
   "review.sent",
+  "review.ignored",
   "review.upstream",
   "check.ended",
   "work.merged",

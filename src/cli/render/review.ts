@@ -41,7 +41,9 @@ export function renderDangers(dangers: readonly Danger[], style: Style): string 
     `${style.bold(printable(path))}${line === undefined ? "" : `:${line}`}`,
     printable(why),
   ]);
-  return `${head}\n${renderTable(rows, "  ")}`;
+  const asked = dangers.filter(({ kind }) => kind === "installed").length;
+  const wayOut = asked === 0 ? "" : `\n  ${style.dim("ignore one:")} agentbox ignore BOX DIRECTORY`;
+  return `${head}\n${renderTable(rows, "  ")}${wayOut}`;
 }
 
 /** Changes that the diff of the whole does not show, because a later commit removed them again. */

@@ -98,6 +98,16 @@ export const review: readonly CommandSpec[] = [
     },
   ),
   reviewCommand(
+    "ignore",
+    "Leave a directory that a tool has filled out of the work.",
+    () => import("../commands/ignore.ts"),
+    {
+      usage: "ignore BOX DIRECTORY",
+      examples: ["agentbox ignore shop .venv"],
+      takes: [2, 2],
+    },
+  ),
+  reviewCommand(
     "check",
     "Run the manifest's checks on the work, in a fresh box.",
     () => import("../commands/check.ts"),

@@ -28,6 +28,8 @@ export const DangerKind = z.enum([
   "unreadable",
   /** May run: no rule knows it, and it is not known to do nothing by itself. */
   "unfamiliar",
+  /** A whole new directory of dependencies or of build products, which is asked about once. */
+  "installed",
   "commit",
 ]);
 export type DangerKind = z.infer<typeof DangerKind>;

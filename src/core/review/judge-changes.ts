@@ -5,6 +5,7 @@ import type { ReviewReader } from "../../ports/review.ts";
 import type { Using } from "../using.ts";
 import { dangerList } from "./danger/danger-list.ts";
 import { findDangers } from "./danger/find-dangers.ts";
+import { InstalledDirectories } from "./danger/installed-directories.ts";
 import { linkedDangers } from "./danger/linked-changes.ts";
 
 /** Where contents are read from, and which tree the changes end in. */
@@ -36,12 +37,19 @@ export async function judgeChanges(
     oldContent: (change: Change) => read(change.oldId, change.oldMode),
     newContent: (change: Change) => read(change.newId, change.newMode),
   };
+  const installed = await InstalledDirectories.find(changes, () => repository.paths(to));
   const dangers = await findDangers({
     ...input,
+    installed,
     scan: (text, path) => core.ports.secretScan.scan(text, path),
     paths: () => repository.paths(to),
   });
-  const linked = await linkedDangers({ ...input, changes: all, entries: () => repository.entries(to) });
+  const linked = await linkedDangers({
+    ...input,
+    changes: all,
+    entries: () => repository.entries(to),
+    isFolded: installed.folds,
+  });
   return linked.length === 0 ? dangers : dangerList([...dangers, ...withoutKnown(linked, dangers)]);
 }
 

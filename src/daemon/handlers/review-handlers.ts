@@ -26,6 +26,7 @@ import {
 import type { ReviewParts, Using } from "../../core/using.ts";
 import { rebaseWork } from "../../core/review/rebase-work.ts";
 import { restoreCheckpoint } from "../../core/review/restore-checkpoint.ts";
+import { ignoreDirectory } from "../../core/review/ignore-directory.ts";
 import { runChecks } from "../../core/review/run-checks.ts";
 import { takeCheckpoint } from "../../core/review/take-checkpoint.ts";
 import type { Handlers } from "./handlers.ts";
@@ -119,6 +120,10 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
   resolveComment: async ({ deps, params }) => ({
     comment: await resolveComment(deps.core, params["box"]!, Number(params["comment"])),
   }),
+  async ignoreDirectory({ deps, params, body, access }) {
+    await ignoreDirectory(deps.core, params["box"]!, { ...body, who: lookerOf(access.principal) });
+    return {};
+  },
   runChecks: async ({ deps, params }) => ({ checks: [...(await runChecks(deps.core, params["box"]!))] }),
   mergeWork: async ({ deps, params, body, access }) => ({
     merge: await mergeWork(deps.core, params["box"]!, { ...body, who: lookerOf(access.principal) }),

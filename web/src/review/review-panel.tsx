@@ -83,6 +83,11 @@ function Looked({
   const mayWork = useMayOn(box, "work");
   const onChecked = (results: readonly CheckResult[]) =>
     look.update((now) => ({ ...now, checks: results.filter(({ tree }) => tree === now.checkpoint?.tree) }));
+  const ignore = useAction((path: string) => client.ignoreDirectory(box, { path }), {
+    done: (_, path) => `${path} is ignored from now on.`,
+    onDone: look.again,
+  });
+  const canWork = hasScope && mayWork && range.to === undefined && range.against === undefined;
   const checks = useAction(() => client.runChecks(box), { onDone: onChecked });
   return (
     <>
@@ -90,7 +95,9 @@ function Looked({
         review={review}
         range={range}
         isOutdated={look.isOutdated}
-        canComment={hasScope && mayWork && range.to === undefined && range.against === undefined}
+        canComment={canWork}
+        onIgnore={canWork ? ignore.run : undefined}
+        isIgnoring={ignore.isBusy}
         moreKeys={moreKeys}
         landing={(state) => (
           <LandingBar

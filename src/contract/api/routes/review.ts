@@ -157,6 +157,17 @@ export const reviewRoutes = {
     reach: "work",
     harms: ["steer"],
   },
+  ignoreDirectory: {
+    method: "POST",
+    path: "/v1/boxes/{box}/ignore",
+    summary: "Leave a directory that a tool has filled out of the work, by its .gitignore.",
+    body: "IgnoreDirectoryBody",
+    response: "Empty",
+    isSlow: true,
+    scope: "review",
+    reach: "work",
+    harms: ["steer"],
+  },
   runChecks: {
     method: "POST",
     path: "/v1/boxes/{box}/checks",

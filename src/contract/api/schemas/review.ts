@@ -35,6 +35,14 @@ export const NoteLookBody = z.strictObject({
 
 export const NoteLookAnswer = z.object({ isKept: z.boolean() });
 
+export const IgnoreDirectoryBody = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe("A directory that the review asks about, of the kind `installed`."),
+});
+
 export const NoteDangerLookBody = DangerLook.strict();
 
 export const ListCommentsAnswer = z.object({ comments: z.array(ReviewComment) });

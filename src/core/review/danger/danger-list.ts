@@ -25,6 +25,7 @@ const order: readonly DangerKind[] = [
   "code_directive",
   "unreadable",
   "unfamiliar",
+  "installed",
   "secret",
   "large_binary",
   "commit",

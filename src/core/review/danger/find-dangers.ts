@@ -12,6 +12,7 @@ import { gitSettings, hasGitSettings } from "./git-settings.ts";
 import { suspect } from "./hidden-character.ts";
 import { hiddenText } from "./hidden-text.ts";
 import { TreeFacts } from "./inert/tree-facts.ts";
+import type { InstalledDirectories } from "./installed-directories.ts";
 import { lockfileSources, namesSources } from "./lockfile-sources.ts";
 import { hasScripts, packageScripts } from "./package-scripts.ts";
 import { pathTricks } from "./path-tricks.ts";
@@ -88,6 +89,8 @@ export interface DangerInput {
   readonly paths: () => AsyncIterable<string>;
   /** Of the whole tree, where the changes and paths are a part of it. */
   readonly facts?: TreeFacts | undefined;
+  /** Directories that are asked about as a whole; without it, every danger is listed. */
+  readonly installed?: InstalledDirectories | undefined;
 }
 
 /** Read side by side: enough to keep the scanner's batches full, few enough to keep in memory. */
@@ -110,14 +113,18 @@ export async function findDangers(input: DangerInput): Promise<readonly Danger[]
     found.push(...unfamiliar(change, facts));
   }
   const contents = new Contents(input);
-  // Files with rules of their own first, so that a flood of others does not use up what may be read.
+  const isInstalled = ({ path }: Change): boolean => input.installed?.of(path) !== undefined;
+  // Files with rules of their own first, so that a flood of others does not use up what may be read; what was installed last.
   const special = new Set(changes.filter(hasOwnRules));
-  const ordered = [...special, ...changes.filter((change) => !special.has(change))].filter(hasContent);
+  const ordered = [...special, ...changes.filter((change) => !special.has(change))]
+    .filter(hasContent)
+    .sort((a, b) => Number(isInstalled(a)) - Number(isInstalled(b)));
   for (let at = 0; at < ordered.length; at += filesAtOnce) {
     const wave = ordered.slice(at, at + filesAtOnce);
     found.push(...(await Promise.all(wave.map((change) => contents.judge(change)))).flat());
   }
-  return dangerList(withoutRepeats([...found, ...contents.unread()]));
+  const all = withoutRepeats([...found, ...contents.unread()]);
+  return dangerList(input.installed?.fold(all) ?? all);
 }
 
 /** A file that is known to be a program is not unfamiliar as well: that would be a second look at the same thing. */

@@ -16,6 +16,8 @@ import { counted, quoted } from "./sentence.ts";
 export interface LinkedInput extends Pick<DangerInput, "changes" | "oldContent" | "newContent"> {
   /** All of the tree after the changes; gone through at most twice. */
   readonly entries: () => AsyncIterable<ReviewEntry>;
+  /** Whether a danger under a name is asked about with the directory that it is in. */
+  readonly isFolded?: ((kind: DangerKind, path: string) => boolean) | undefined;
 }
 
 /** Another name for a file, and the change that gives it this name. */
@@ -52,7 +54,7 @@ const ofContents: ReadonlySet<DangerKind> = new Set([
 const ofOneName: ReadonlySet<DangerKind> = new Set(["hidden_text", "code_directive", "unreadable"]);
 
 export async function linkedDangers(input: LinkedInput): Promise<readonly Danger[]> {
-  const { changes } = input;
+  const { changes, isFolded = () => false } = input;
   const places = changes.filter(({ kind, newMode }) => kind !== "deleted" && isFileOrLink(newMode));
   const { links, facts } = await readTree(input);
   if (links.length === 0 && places.length === 0) return [];
@@ -71,9 +73,10 @@ export async function linkedDangers(input: LinkedInput): Promise<readonly Danger
   return [
     ...judged,
     ...behind.dangers,
-    ...found.lost.map(leadsAway),
+    ...found.lost.filter(({ path }) => !isFolded("symlink", path)).map(leadsAway),
     ...places
       .filter(({ path, newMode }) => newMode === "120000" && !full.has(path) && !away.has(path))
+      .filter(({ path }) => !isFolded("symlink", path))
       .map(leadsToNothing),
     ...(isCut ? [unfollowed(links, changes)] : []),
   ];
@@ -266,9 +269,12 @@ async function judgeSome(input: Judging, aliases: readonly Alias[]): Promise<rea
     const isOther = own !== undefined && isReadOtherwise(own.path, change.path);
     const isSaid = (kind: DangerKind): boolean =>
       ofContents.has(kind) && !(isOther && ofOneName.has(kind)) ? true : known.has(kind) || kind === without;
-    return (byName.get(change.path) ?? [])
-      .filter(({ kind }) => !isSaid(kind))
-      .map(({ kind, why }) => ({ kind, path, why: `${how}. ${why}` }));
+    return (
+      (byName.get(change.path) ?? [])
+        // SECURITY: by the name that the link gives it: a link from elsewhere into such a directory is on the list.
+        .filter(({ kind }) => !isSaid(kind) && input.isFolded?.(kind, change.path) !== true)
+        .map(({ kind, why }) => ({ kind, path, why: `${how}. ${why}` }))
+    );
   });
 }
 

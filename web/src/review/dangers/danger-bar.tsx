@@ -16,6 +16,9 @@ interface DangerBarProps {
   onAccept: (kind: DangerKind, isAccepted: boolean) => void;
   onGo: (danger: Danger) => void;
   onStep: (by: 1 | -1) => void;
+  /** Takes a directory that a tool has filled out of the work. */
+  onIgnore?: ((directory: string) => void) | undefined;
+  isIgnoring?: boolean | undefined;
 }
 
 /** A repository with a thousand new workflows is as bad as one with five, and its list must stay short. */
@@ -64,20 +67,12 @@ export function DangerBar(props: DangerBarProps) {
   );
 }
 
-function DangerList({ dangers, accepted, current, canAccept, onAccept, onGo }: DangerBarProps) {
+function DangerList(props: DangerBarProps) {
+  const { dangers, accepted } = props;
   return (
     <ul className="review-danger-kinds">
       {byKind(dangers).map(([kind, group]) => (
-        <DangerGroup
-          key={kind}
-          kind={kind}
-          group={group}
-          current={current}
-          isAccepted={accepted.has(kind)}
-          canAccept={canAccept}
-          onAccept={onAccept}
-          onGo={onGo}
-        />
+        <DangerGroup key={kind} {...props} kind={kind} group={group} isAccepted={accepted.has(kind)} />
       ))}
     </ul>
   );
@@ -91,11 +86,13 @@ function DangerGroup({
   canAccept,
   onAccept,
   onGo,
+  onIgnore,
+  isIgnoring = false,
 }: {
   kind: DangerKind;
   group: readonly Danger[];
   isAccepted: boolean;
-} & Pick<DangerBarProps, "current" | "canAccept" | "onAccept" | "onGo">) {
+} & Pick<DangerBarProps, "current" | "canAccept" | "onAccept" | "onGo" | "onIgnore" | "isIgnoring">) {
   const [isAll, setAll] = useState(false);
   const shown = isAll ? group : group.slice(0, shownAtOnce);
   return (
@@ -116,6 +113,11 @@ function DangerGroup({
             <span>
               <Visible text={danger.why} />
             </span>
+            {kind === "installed" && onIgnore ? (
+              <Button kind="quiet" isBusy={isIgnoring} onClick={() => onIgnore(danger.path)}>
+                Ignore it
+              </Button>
+            ) : null}
           </li>
         ))}
       </ul>

@@ -24,6 +24,7 @@ export const dangerWords = {
   code_directive: "Source that gives tools orders",
   unreadable: "Unreadable code",
   unfamiliar: "Unfamiliar files that may run",
+  installed: "Directories that a tool filled",
   commit: "What commits say",
 } as const satisfies Record<DangerKind, string>;
 

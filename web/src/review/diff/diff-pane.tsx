@@ -35,6 +35,9 @@ interface DiffPaneProps {
   range: PatchRange;
   isOutdated: boolean;
   canComment: boolean;
+  /** Takes a directory that a tool has filled out of the work; absent where it may not be done. */
+  onIgnore?: ((directory: string) => void) | undefined;
+  isIgnoring?: boolean | undefined;
   moreKeys?: readonly (readonly [string, string])[] | undefined;
   landing: (state: LandingState) => ReactNode;
   /** The part before the bar that stays in sight. */
@@ -60,6 +63,8 @@ export function DiffPane({
   range,
   isOutdated,
   canComment,
+  onIgnore,
+  isIgnoring,
   moreKeys,
   landing,
   children,
@@ -191,6 +196,8 @@ export function DiffPane({
             onGo={goToDanger}
             onStep={stepDanger}
             onAccept={looks.setLooked}
+            onIgnore={onIgnore}
+            isIgnoring={isIgnoring}
           />
           {comments.drafts === 0 ? null : (
             <Button isBusy={comments.send.isBusy} onClick={() => comments.send.run()}>
