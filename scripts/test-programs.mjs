@@ -36,6 +36,9 @@ const terminalPrograms = {
   htop: "htop",
 };
 
+/** Fetches the Java project of the test ground. */
+const registryPrograms = { mvn: "maven" };
+
 /** The tool store installs from PyPI. */
 const toolStorePrograms = { python3: "python3", pip3: "python3-pip" };
 
@@ -67,7 +70,7 @@ export function programsFor(isWanted, isWhole) {
     always,
     ...(isWanted("programs") ? [toolStorePrograms] : []),
     ...(withBoxes ? [boxPrograms] : []),
-    ...(isWanted("system") ? [terminalPrograms] : []),
+    ...(isWanted("system") ? [terminalPrograms, registryPrograms] : []),
     ...(withBoxes && isWhole ? [enginePrograms, serverPrograms, browserPrograms] : []),
   ];
 }

@@ -133,6 +133,18 @@ describe.each(engines)("a box of an image on $what", ({ kind, runtime, tier, why
     buildMs,
   );
 
+  itHere("lets programs be installed into the home, and says what to do instead of apt-get", async () => {
+    const install = `mkdir -p /tmp/x/bin ~/.local/bin && printf '#!/bin/sh\\necho mine\\n' > ~/.local/bin/of-the-home
+      chmod +x ~/.local/bin/of-the-home && echo $PATH`;
+    // The control: it is there only because it was put there.
+    expect((await inBox("image-box", "of-the-home")).code).toBe(127);
+    expect((await inBox("image-box", install)).stdout).toContain("/home/agent/.local/bin:");
+    expect((await inBox("image-box", "of-the-home")).stdout).toBe("mine\n");
+    const refused = await inBox("image-box", "apt-get install -y jq");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('packages = ["jq"]');
+  });
+
   itHere("is as closed as any other, and comes up again with its home", async () => {
     const paths = ["/usr/bin/hello", "/etc/passwd", "/opt/agentbox/boxd", "/planted"];
     for (const path of paths) {

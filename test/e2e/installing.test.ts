@@ -71,6 +71,17 @@ onEachDaemon("installing in a box", (ground: Ground) => {
       expect((await shellInBox(daemon, box, run)).stdout.trim(), name).toBe(says);
   });
 
+  it("lets pipx put a program of an environment of its own there", async ({ skip }) => {
+    const { daemon } = ground;
+    const box = await emptyBox(daemon, "pipx");
+    if ((await shellInBox(daemon, box, "command -v pipx")).code !== 0) skip("pipx is not installed");
+    expect((await shellInBox(daemon, box, sources)).stderr).toBe("");
+    expect((await shellInBox(daemon, box, "said-by-pip")).code).toBe(127);
+    const { code, stderr } = await shellInBox(daemon, box, "PIP_NO_INDEX=1 pipx install -q $PWD/py/*.whl");
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+    expect((await shellInBox(daemon, box, "said-by-pip")).stdout).toBe("pip\n");
+  });
+
   it("lets corepack put its programs into the home", async () => {
     const { daemon } = ground;
     const box = await emptyBox(daemon, "corepacks");

@@ -3,6 +3,7 @@ import { formatBytes } from "../../../src/base/bytes.ts";
 import { formatDuration } from "../../../src/base/duration.ts";
 import type { Box, Isolation } from "../../../src/contract/box.ts";
 import type { BoxDetails } from "../../../src/contract/api/schemas.ts";
+import { guardWords } from "../../../src/contract/guarded-paths.ts";
 import { describeException } from "../../../src/contract/exception-words.ts";
 import type { SecretBinding } from "../../../src/contract/secret/binding.ts";
 
@@ -54,6 +55,7 @@ function boxRows(box: Box, paths: BoxDetails["paths"], pid: number | undefined) 
     ...maybe("Project", projectDir),
     ["Workspace", `${mode}${(url ?? source) === undefined ? "" : ` of ${url ?? source}`}`] as const,
     ["Files on the host", paths.workspace] as const,
+    ...guardWords(box).flatMap((words) => maybe("In your directory", words)),
     [
       "Runtime",
       `${spec.runtime}, as host user ${owner.uid}${pid === undefined ? "" : `, process ${pid}`}`,
