@@ -28,6 +28,15 @@ export interface ReviewEntry {
   readonly id: string;
 }
 
+/** What one directory of a commit holds under one name. */
+export interface ReviewDirectoryEntry {
+  readonly name: string;
+  readonly kind: "file" | "dir" | "symlink" | "other";
+  readonly id: string;
+  /** Of a file, and of a link the length of its target. */
+  readonly size: number;
+}
+
 /** A commit that would land, with what it follows: a commit or a tree. */
 export interface HistoryCommit {
   readonly id: string;
@@ -83,6 +92,12 @@ export interface ReviewRepository {
   blob(id: string, maxBytes: number): Promise<{ readonly bytes: Uint8Array; readonly isWhole: boolean }>;
   /** The content of a path in a commit; undefined without such a path. */
   fileAt(commit: ReviewCommit, path: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  /** What a directory of a commit holds, at most `limit` of it; undefined when there is no directory. The top is "". */
+  directory(
+    commit: ReviewCommit,
+    path: string,
+    limit: number,
+  ): Promise<{ readonly entries: readonly ReviewDirectoryEntry[]; readonly total: number } | undefined>;
   /** Every path of a commit; what is no text is shown as well as it can be. */
   paths(commit: ReviewCommit): AsyncIterable<string>;
   /** The same with what each of them is; of a link, the id of its target. */

@@ -73,6 +73,27 @@ describe("a review", () => {
     expect((await typesSince(after)).filter((type) => /^(boot|link|checkpoint)\./.test(type))).toEqual([]);
   });
 
+  it("shows the files of a stopped box as they were kept, and starts nothing", async () => {
+    const before = await lastId();
+    const { entries, keptAt } = await daemon.client.listFiles(box);
+    const newest = (await daemon.client.listCheckpoints(box)).at(-1)!;
+    expect(entries.find(({ name }) => name === "work.txt")).toMatchObject({ kind: "file", size: 5 });
+    expect(keptAt).toEqual({ checkpoint: newest.number, atMs: newest.atMs });
+    const listed = await daemon.cli(["files", box]);
+    expect(listed.stdout).toContain("work.txt");
+    expect(listed.stderr).toContain(`From checkpoint ${newest.number} of `);
+    expect((await daemon.cli(["files", box, "work.txt"])).stdout).toBe("work\n");
+    for (const path of ["nothing.txt", "work.txt/below", ".git", ".git/config"])
+      expect((await daemon.cli(["files", box, path])).stderr, path).toContain("file.not_found");
+    expect((await daemon.cli(["files", box, "../link/box.json"])).stderr).toContain("file.unsafe_path");
+    await expect(daemon.client.writeFile(box, { path: "new.txt", content: "YQ==" })).rejects.toMatchObject({
+      code: "box.wrong_phase",
+    });
+    const types = await typesSince(before);
+    expect(types.filter((type) => /^(boot|box|link|checkpoint)\./.test(type))).toEqual([]);
+    expect(types).toEqual(expect.arrayContaining(["files.copied", "files.refused"]));
+  });
+
   it("is posted by who may work", async () => {
     const worker = await reviewAs("work");
     expect(await worker.now()).toMatchObject({ status: 200 });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { launchBrowser, noBrowser, settled, signedInPage, type TestBrowser } from "../support/browser.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
+import { makeProject, worked } from "../support/review.ts";
 import { describeUnless } from "../support/skipping.ts";
 import { emptyBox, inBox, shellInBox } from "../security/attack.ts";
 
@@ -138,5 +139,20 @@ describeUnless(noBrowser)("files and services on the page", () => {
     await page.goto(`${view.origin}/box/${box}/services`);
     await settled(page);
     expect(await overflow()).toBeLessThanOrEqual(0);
+  });
+
+  it.each([
+    [1280, 900],
+    [390, 844],
+  ])("shows the files of a stopped box from its last checkpoint, at %i px", async (width, height) => {
+    await worked(daemon, await makeProject(daemon), `ended-${width}`, "echo 'kept words' > work.txt");
+    const path = `/box/ended-${width}/files`;
+    await using view = await signedInPage(browser, daemon, { width, height, path });
+    const { page } = view;
+    await page.getByText(/^From checkpoint \d+/).waitFor();
+    expect(await page.getByRole("button", { name: /Upload/ }).count()).toBe(0);
+    await page.getByRole("link", { name: "work.txt" }).click();
+    await page.getByText("kept words").waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   });
 });

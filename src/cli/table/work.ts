@@ -185,6 +185,17 @@ export const work: readonly CommandSpec[] = [
     load: () => import("../commands/attach.ts"),
   },
   {
+    name: "files",
+    group: "Work",
+    summary: "Show a directory or a file of a box's workspace, also after it has stopped.",
+    usage: "files BOX [PATH]",
+    examples: ["agentbox files shop", "agentbox files shop src", "agentbox files shop src/app.ts | less"],
+    flags: {},
+    takes: [1, 2],
+    completes: "box",
+    load: () => import("../commands/files.ts"),
+  },
+  {
     name: "cp",
     group: "Work",
     summary: "Copy files into or out of a box.",

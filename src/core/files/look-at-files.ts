@@ -1,10 +1,11 @@
 import { AgentBoxError, isAgentBoxError } from "../../base/errors.ts";
-import type { FileEntry } from "../../contract/api/schemas/files-and-ports.ts";
+import type { FileEntry, KeptAt } from "../../contract/api/schemas/files-and-ports.ts";
 import type { Box } from "../../contract/box.ts";
 import type { StreamOp, StreamOutput } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";
 import type { Using } from "../using.ts";
 import { openStream } from "../exec/run-in-box.ts";
+import { isAtRest, listKept, readKept } from "./kept-files.ts";
 import { streamEnd } from "./stream-end.ts";
 import { workspacePath } from "./workspace-path.ts";
 
@@ -15,14 +16,17 @@ export interface Directory {
   readonly entries: FileEntry[];
   /** More than there are entries when it is too large to show. */
   readonly total: number;
+  /** The checkpoint that was read, where the box does not run. */
+  readonly keptAt?: KeptAt | undefined;
 }
 
+type LookParts = Using<"getBox" | "live" | "noteFromBox" | "reviews" | "storage" | "store">;
+
 /** The content of one directory of the workspace. The box looks; the host opens no path that a box controls. */
-export async function listFiles(
-  core: Using<"getBox" | "live" | "noteFromBox">,
-  name: string,
-  path: string,
-): Promise<Directory> {
+export async function listFiles(core: LookParts, name: string, path: string): Promise<Directory> {
+  const resting = await core.getBox(name);
+  if (isAtRest(resting))
+    return noteRefusal(core, resting, "list", path, listKept(core, resting, path, maxEntries));
   const { box, stream } = await openPath(core, name, "list", path, (below) => ({
     kind: "files.list",
     path: below,
@@ -51,11 +55,13 @@ export interface SliceQuery {
 
 /** A part of one file of the workspace, as the box reads it. */
 export async function readFile(
-  core: Using<"background" | "getBox" | "live" | "note" | "noteFromBox">,
+  core: LookParts & Using<"background" | "note">,
   name: string,
   query: SliceQuery,
 ): Promise<FileSlice> {
   const { path, offset, limit = Number.MAX_SAFE_INTEGER } = query;
+  const resting = await core.getBox(name);
+  if (isAtRest(resting)) return keptSlice(core, resting, { path, offset, limit });
   const { box, stream } = await openPath(core, name, "read", path, (below) => ({
     kind: "files.slice",
     path: below,
@@ -82,6 +88,21 @@ export async function readFile(
   const length = Math.max(0, Math.min(entry.size - offset, limit));
   core.background("noting a copy", core.note("files.copied", box, { op: "read", path, bytes: length }));
   return { entry, length, chunks: exactly(chunks, length) };
+}
+
+async function keptSlice(
+  core: LookParts & Using<"background" | "note">,
+  box: Box,
+  { path, offset, limit }: { readonly path: string; readonly offset: number; readonly limit: number },
+): Promise<FileSlice> {
+  const { entry, bytes } = await noteRefusal(core, box, "read", path, readKept(core, box, path));
+  const slice = bytes.subarray(offset, Math.min(bytes.length, offset + limit));
+  core.background("noting a copy", core.note("files.copied", box, { op: "read", path, bytes: slice.length }));
+  return { entry, length: slice.length, chunks: oneChunk(slice) };
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
 }
 
 async function openPath(

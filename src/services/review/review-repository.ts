@@ -9,6 +9,7 @@ import { pathKind } from "../../host/files.ts";
 import type {
   HistoryCommit,
   IncomingBundle,
+  ReviewDirectoryEntry,
   ReviewEntry,
   ReviewRepository,
   TakenBundle,
@@ -107,12 +108,41 @@ export class BareReview implements ReviewRepository {
   }
 
   async fileAt(commit: string, path: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    // No name that git has ends with a slash or holds a NUL; git would look for something else.
-    if (path === "" || /\0|^\.{0,2}\/|\/$/.test(path)) return undefined;
-    const found = await this.#git.run(["rev-parse", "--verify", "--quiet", `${requireId(commit)}:${path}`]);
-    const id = found.stdout.trim();
-    if (found.code !== 0 || (await this.#blobs.sizeOf(requireId(id))) === undefined) return undefined;
+    const id = path === "" ? undefined : await this.#idAt(commit, path);
+    if (id === undefined || (await this.#blobs.sizeOf(id)) === undefined) return undefined;
     return (await this.#blobs.read(id, maxBytes)).bytes;
+  }
+
+  async directory(
+    commit: string,
+    path: string,
+    limit: number,
+  ): Promise<{ entries: ReviewDirectoryEntry[]; total: number } | undefined> {
+    const id = path === "" ? requireId(commit) : await this.#idAt(commit, path);
+    const tree = id === undefined ? undefined : await this.#resolve(`${id}^{tree}`);
+    if (tree === undefined) return undefined;
+    const entries: ReviewDirectoryEntry[] = [];
+    let total = 0;
+    for await (const entry of splitBytes(
+      this.#git.stream(["ls-tree", "-l", "-z", "--full-tree", tree]),
+      "\0",
+    )) {
+      total += 1;
+      if (entries.length < limit) entries.push(directoryEntry(entry));
+    }
+    return { entries, total };
+  }
+
+  /** The object that a commit has under a path. */
+  async #idAt(commit: string, path: string): Promise<string | undefined> {
+    // No name that git has ends with a slash or holds a NUL; git would look for something else.
+    if (/\0|^\.{0,2}\/|\/$/.test(path)) return undefined;
+    return this.#resolve(`${requireId(commit)}:${path}`);
+  }
+
+  async #resolve(name: string): Promise<string | undefined> {
+    const found = await this.#git.run(["rev-parse", "--verify", "--quiet", name]);
+    return found.code === 0 ? requireId(found.stdout.trim()) : undefined;
   }
 
   async *paths(commit: string): AsyncGenerator<string, void> {
@@ -190,3 +220,11 @@ const modeOf = (mode: string): FileMode =>
   FileMode.options.find((known) => known === mode) ?? (mode.startsWith("1007") ? "100755" : "100644");
 
 const formatOf = (id: string): "sha1" | "sha256" => (id.length === 64 ? "sha256" : "sha1");
+
+/** `mode type id size<TAB>name`; what is no file has `-` for a size. */
+function directoryEntry(entry: Buffer): ReviewDirectoryEntry {
+  const end = entry.indexOf("\t");
+  const [mode = "", type, id = "", size] = entry.toString("latin1", 0, end).split(/ +/);
+  const kind = type === "tree" ? "dir" : type !== "blob" ? "other" : mode === "120000" ? "symlink" : "file";
+  return { name: entry.toString("utf8", end + 1), kind, id, size: Number(size) || 0 };
+}

@@ -1,9 +1,11 @@
 /** The workspace of a box: look, read, download, upload. The box itself reads and writes; the host opens nothing of it. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
+import type { KeptAt } from "../../../src/contract/api/schemas/files-and-ports.ts";
 import { client } from "../api/client.ts";
 import { useMay, useMayOn } from "../api/me.ts";
 import { useBox, useBoxName } from "../box/use-box.ts";
+import { Ago } from "../parts/amount.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, ErrorNote, Note, Skeleton } from "../parts/note.tsx";
@@ -24,22 +26,17 @@ export function FilesPage() {
   const isWorker = useMayOn(box, "work");
   const mayWrite = useMay("work") && isWorker;
   const isRunning = phase === "running";
+  // Without a box that runs, the last checkpoint is read.
+  const isStarting = phase === "starting" || phase === "creating";
   const { data, error } = useQuery({
     queryKey: ["files-and-services", box, "tree", dir],
     queryFn: () => client.listFiles(box, { path: dir }),
-    enabled: isRunning,
-    refetchInterval: everyMs,
+    enabled: phase !== undefined && !isStarting,
+    refetchInterval: isRunning ? everyMs : false,
   });
   const all = useQueryClient();
   const again = useAction(() => all.invalidateQueries({ queryKey: ["files-and-services", box] }));
-  if (phase !== undefined && !isRunning)
-    return (
-      <Empty title="The box is not running">
-        <p>
-          Its files are read by the box itself. Start it to see them; its changes are under Review either way.
-        </p>
-      </Empty>
-    );
+  if (isStarting) return <Empty title="The box is starting" />;
   const names = new Set((data?.entries ?? []).map(({ name }) => name));
   const hidden = data === undefined ? 0 : data.total - data.entries.length;
   return (
@@ -50,9 +47,10 @@ export function FilesPage() {
           <Button isBusy={again.isBusy} onClick={() => again.run()}>
             <Icon name="restart" /> Look again
           </Button>
-          {mayWrite ? <Upload box={box} dir={dir} names={names} /> : null}
+          {mayWrite && isRunning ? <Upload box={box} dir={dir} names={names} /> : null}
         </div>
       </div>
+      {data?.keptAt === undefined ? null : <KeptNote keptAt={data.keptAt} />}
       <div className={file === undefined ? "files-panes" : "files-panes files-panes-two"}>
         <div className="files-pane">
           {error ? <ErrorNote error={error} /> : null}
@@ -77,6 +75,17 @@ export function FilesPage() {
         )}
       </div>
     </div>
+  );
+}
+
+function KeptNote({ keptAt: { checkpoint, atMs } }: { keptAt: KeptAt }) {
+  if (atMs === undefined)
+    return <Note>The box does not run and has no checkpoint. These are the files it began with.</Note>;
+  return (
+    <Note>
+      From checkpoint {checkpoint}, <Ago atMs={atMs} />. The box does not run, so you can read and not write;
+      files that git ignores are not in a checkpoint.
+    </Note>
   );
 }
 

@@ -25,9 +25,16 @@ export type BoxPort = z.infer<typeof BoxPort>;
 
 export const ListFilesQuery = z.object({ path: path.default("") });
 
+export const KeptAt = z.object({
+  checkpoint: z.int().optional().describe("Absent when the box has none: what it began with is shown."),
+  atMs: z.int().optional(),
+});
+export type KeptAt = z.infer<typeof KeptAt>;
+
 export const ListFilesAnswer = z.object({
   entries: z.array(FileEntry),
   total: z.int().describe("More than there are entries when the directory is too large to show."),
+  keptAt: KeptAt.optional().describe("The box does not run: the files are those of this checkpoint."),
 });
 
 export const ReadFileQuery = z.object({
