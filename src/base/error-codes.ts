@@ -218,6 +218,7 @@ export const errorCodes = {
   "removed.not_found": code(404, exitCodes.notFound, "No removed box with this name is kept."),
   "checkpoint.not_found": code(404, exitCodes.notFound, "There is no such checkpoint."),
   "comment.not_found": code(404, exitCodes.notFound, "There is no such comment."),
+  "comment.outdated": code(409, exitCodes.conflict, "The lines of a suggestion have changed since."),
   "merge.danger": code(403, exitCodes.refused, "The work has dangers that have not been accepted."),
   "merge.unseen": code(403, exitCodes.refused, "The state that is to land was not shown to a person."),
   "merge.checks": code(403, exitCodes.refused, "A check has not passed."),

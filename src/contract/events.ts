@@ -63,6 +63,7 @@ export const EventType = z.enum([
   "checkpoint.taken",
   "checkpoint.restored",
   "review.commented",
+  "review.applied",
   "review.sent",
   "review.ignored",
   "review.upstream",

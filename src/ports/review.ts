@@ -32,6 +32,7 @@ export interface ReviewEntry {
 export interface ReviewDirectoryEntry {
   readonly name: string;
   readonly kind: "file" | "dir" | "symlink" | "other";
+  readonly isExecutable: boolean;
   readonly id: string;
   /** Of a file, and of a link the length of its target. */
   readonly size: number;

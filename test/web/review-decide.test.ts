@@ -1,4 +1,6 @@
 /** From a first look to a merge: the diff has the page, dangers are met where they are, and no word is lost. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import axe from "axe-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Page } from "playwright-core";
@@ -193,6 +195,26 @@ describeUnless(noBrowser)("deciding about work", () => {
     await page.getByText("Comment deleted.").waitFor();
     await button(page, "Undo").click();
     await becomesTrue("it is back", async () => (await drafts()).length === 2);
+  });
+
+  it.each(sizes)("puts a suggestion into the work, and takes it back, at %i px", async (width, height) => {
+    const box = `applied-${width}`;
+    await worked(daemon, await makeProject(daemon), box, "sed -i 's/= 3;/= 33;/' src/cart.js");
+    await daemon.client.addComment(box, {
+      path: "src/cart.js",
+      line: 3,
+      text: "too large",
+      suggestion: "export const line3 = 30;",
+    });
+    const file = join(daemon.home, "boxes", box, "data/workspace/src/cart.js");
+    await using opened = await open(box, { width, height });
+    const { page } = opened;
+    await button(page, "Apply suggestion").click();
+    await page.getByText("Suggestion applied.").waitFor();
+    expect(readFileSync(file, "utf8")).toContain("line3 = 30;");
+    await button(page, "Undo").click();
+    await page.getByText("Taken back.").waitFor();
+    expect(readFileSync(file, "utf8")).toContain("line3 = 33;");
   });
 
   it("fills in the dialogs, runs the checks and merges in one step, and says what comes next", async () => {

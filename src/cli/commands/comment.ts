@@ -8,7 +8,7 @@ import { watchRun } from "../boxes/watch-run.ts";
 
 /**
  * `comment BOX` lists, `comment BOX FILE:LINE TEXT` writes, `--edit N TEXT` and `--delete N` change a draft, `--send` sends
- * all, `--resolve N` is done with one.
+ * all, `--apply N` puts a suggestion into the work, `--resolve N` is done with one.
  */
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
@@ -20,6 +20,14 @@ export const run: RunCommand = async (context) => {
     const comment = await client.resolveComment(box, resolved);
     if (screen.isJson) screen.printJson({ comment });
     else screen.print(`resolved #${comment.id}`);
+    return 0;
+  }
+  const applied = args.integer("apply");
+  if (applied !== undefined) {
+    const { comment, undo } = await client.applySuggestion(box, applied);
+    if (screen.isJson) screen.printJson({ comment, undo });
+    else screen.print(`applied #${comment.id} to ${printable(comment.path)}`);
+    screen.note(`Take it back with: agentbox checkpoints ${box} --restore ${undo}`);
     return 0;
   }
   if (deleted !== undefined) {

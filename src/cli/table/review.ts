@@ -67,6 +67,7 @@ export const review: readonly CommandSpec[] = [
       examples: [
         'agentbox comment shop src/a.ts:12 "use the cache"',
         'agentbox comment shop src/a.ts:12-14 --suggest "return cached;"',
+        "agentbox comment shop --apply 1          put the suggestion into the work yourself",
         "agentbox comment shop --send",
       ],
       flags: {
@@ -75,6 +76,7 @@ export const review: readonly CommandSpec[] = [
         suggest: { type: "text", value: "TEXT", summary: "What these lines should be." },
         edit: { type: "text", value: "N", summary: "Write comment N anew, before it is sent." },
         delete: { type: "text", value: "N", summary: "Delete comment N, before it is sent." },
+        apply: { type: "text", value: "N", summary: "Put the suggestion of comment N into the work." },
         resolve: { type: "text", value: "N", summary: "Mark comment N as resolved." },
         detach: { type: "switch", short: "d", summary: "With --send: do not watch what it does." },
         quiet: { type: "switch", short: "q", summary: "No notes on stderr." },

@@ -1,4 +1,5 @@
 import { AgentBoxError } from "../../base/errors.ts";
+import type { LinkStream } from "../../ports/link.ts";
 import type { Using } from "../using.ts";
 import { openStream } from "../exec/run-in-box.ts";
 import { noteRefusal } from "./look-at-files.ts";
@@ -26,13 +27,21 @@ export async function writeFile(
       const path = workspacePath(file.path);
       if (path === ".") throw new AgentBoxError("input.invalid", "The file has no name.");
       const { stream } = await openStream(core, name, { kind: "files.write", path: "." });
-      const end = streamEnd(stream);
-      stream.send({ type: "entry", path, kind: "file", mode: newFileMode, size: file.content.length });
-      if (file.content.length > 0) stream.write(file.content);
-      stream.send({ type: "end" });
-      await end;
+      await sendFile(stream, { path, content: file.content, mode: newFileMode });
     })(),
   );
   const facts = { op: "write", path: file.path, entries: 1, bytes: file.content.length };
   core.background("noting a copy", core.note("files.copied", box, facts));
+}
+
+/** Over a stream of the kind `files.write`, below its path. */
+export async function sendFile(
+  stream: LinkStream,
+  { path, content, mode }: { readonly path: string; readonly content: Uint8Array; readonly mode: number },
+): Promise<void> {
+  const end = streamEnd(stream);
+  stream.send({ type: "entry", path, kind: "file", mode, size: content.length });
+  if (content.length > 0) stream.write(content);
+  stream.send({ type: "end" });
+  await end;
 }

@@ -20,7 +20,8 @@ export interface NewComment extends CommentText {
   readonly endLine?: number | undefined;
 }
 
-const contextLines = 3;
+export const commentContextLines = 3;
+export const maxQuotedLength = 4_096;
 const maxFileBytes = 1 << 20;
 
 export async function addComment(
@@ -121,7 +122,7 @@ async function requireDraft(core: Using<"store">, box: Box, id: number): Promise
   });
 }
 
-async function findComment(core: Using<"store">, box: Box, id: number): Promise<ReviewComment> {
+export async function findComment(core: Using<"store">, box: Box, id: number): Promise<ReviewComment> {
   const comment = (await commentsOf(core, box)).find((one) => one.id === id);
   if (comment) return comment;
   throw new AgentBoxError("comment.not_found", `The box "${box.name}" has no comment ${id}.`, {
@@ -206,9 +207,9 @@ function quote(content: string, path: string, line: number | undefined, endLine 
     });
   }
   return lines
-    .slice(Math.max(0, line - 1 - contextLines), endLine)
+    .slice(Math.max(0, line - 1 - commentContextLines), endLine)
     .join("\n")
-    .slice(0, 4_096);
+    .slice(0, maxQuotedLength);
 }
 
 const keep = (

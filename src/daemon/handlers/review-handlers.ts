@@ -1,5 +1,6 @@
 /** Handlers about an agent's work: checkpoints, review, comments, checks, merge. */
 import type { reviewRoutes } from "../../contract/api/routes/review.ts";
+import { applySuggestion } from "../../core/review/apply-suggestion.ts";
 import { makerOf } from "../../core/team/members.ts";
 import {
   addComment,
@@ -124,6 +125,8 @@ export const reviewHandlers: Pick<Handlers, keyof typeof reviewRoutes> = {
     await ignoreDirectory(deps.core, params["box"]!, { ...body, who: lookerOf(access.principal) });
     return {};
   },
+  applySuggestion: ({ deps, params, access }) =>
+    applySuggestion(deps.core, params["box"]!, Number(params["comment"]), { by: lookerOf(access.principal) }),
   runChecks: async ({ deps, params }) => ({ checks: [...(await runChecks(deps.core, params["box"]!))] }),
   mergeWork: async ({ deps, params, body, access }) => ({
     merge: await mergeWork(deps.core, params["box"]!, { ...body, who: lookerOf(access.principal) }),

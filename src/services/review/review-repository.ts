@@ -226,5 +226,11 @@ function directoryEntry(entry: Buffer): ReviewDirectoryEntry {
   const end = entry.indexOf("\t");
   const [mode = "", type, id = "", size] = entry.toString("latin1", 0, end).split(/ +/);
   const kind = type === "tree" ? "dir" : type !== "blob" ? "other" : mode === "120000" ? "symlink" : "file";
-  return { name: entry.toString("utf8", end + 1), kind, id, size: Number(size) || 0 };
+  return {
+    name: entry.toString("utf8", end + 1),
+    kind,
+    isExecutable: mode === "100755",
+    id,
+    size: Number(size) || 0,
+  };
 }

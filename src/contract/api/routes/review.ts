@@ -168,6 +168,18 @@ export const reviewRoutes = {
     reach: "work",
     harms: ["steer"],
   },
+  applySuggestion: {
+    method: "POST",
+    path: "/v1/boxes/{box}/comments/{comment}/apply",
+    summary:
+      "Put a suggested change into the work; the state before it is kept. A stopped box is started for it.",
+    body: "Empty",
+    response: "ApplySuggestionAnswer",
+    isSlow: true,
+    scope: "work",
+    reach: "work",
+    harms: ["use"],
+  },
   runChecks: {
     method: "POST",
     path: "/v1/boxes/{box}/checks",

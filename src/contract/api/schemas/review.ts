@@ -65,6 +65,11 @@ export const AddCommentAnswer = z.object({ comment: ReviewComment });
 
 export const SendCommentsAnswer = z.object({ box: Box, sent: z.int() });
 
+export const ApplySuggestionAnswer = z.object({
+  comment: ReviewComment,
+  undo: z.string().describe("The checkpoint with the state before it."),
+});
+
 export const ResolveCommentAnswer = z.object({ comment: ReviewComment });
 
 export const RunChecksAnswer = z.object({ checks: z.array(CheckResult) });

@@ -123,6 +123,8 @@ export interface CommentActions {
   readonly resolve: (comment: ReviewComment) => void;
   readonly edit: (comment: ReviewComment, text: CommentText) => void;
   readonly remove: (comment: ReviewComment) => void;
+  /** Absent for those who may not change the work. */
+  readonly apply?: ((comment: ReviewComment) => void) | undefined;
 }
 
 export function CommentNote({
@@ -186,6 +188,9 @@ export function CommentNote({
               <Visible text={suggestion} />
             </pre>
           )}
+          {actions.apply !== undefined && state !== "resolved" ? (
+            <Button onClick={() => actions.apply?.(comment)}>Apply suggestion</Button>
+          ) : null}
         </div>
       )}
     </div>

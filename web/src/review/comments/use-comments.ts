@@ -30,6 +30,15 @@ export function useComments(box: string, onSaved: () => void) {
     done: ({ sent }) => `Sent ${sent} ${sent === 1 ? "comment" : "comments"} to the agent as one message.`,
   });
   const resolve = useAction((comment: ReviewComment) => client.resolveComment(box, comment.id), options);
+  const restore = useAction((checkpoint: string) => client.restoreCheckpoint(box, { checkpoint }), {
+    invalidates: [["review", box]],
+    done: "Taken back.",
+  });
+  const apply = useAction((comment: ReviewComment) => client.applySuggestion(box, comment.id), {
+    invalidates: [["review", box]],
+    onDone: ({ undo }) =>
+      toast("Suggestion applied.", "good", { label: "Undo", run: () => restore.run(undo) }),
+  });
   const edit = useAction(
     ({ id, text, suggestion }: CommentText & { id: number }) =>
       client.editComment(box, id, { text, ...omitUndefined({ suggestion }) }),
@@ -41,5 +50,5 @@ export function useComments(box: string, onSaved: () => void) {
       toast("Comment deleted.", "plain", { label: "Undo", run: () => again.run(comment) }),
   });
   const drafts = data.filter(({ state }) => state === "draft").length;
-  return { comments: data, drafts, add, send, resolve, edit, remove };
+  return { comments: data, drafts, add, send, resolve, apply, edit, remove };
 }

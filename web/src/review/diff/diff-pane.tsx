@@ -83,6 +83,7 @@ export function DiffPane({
   const [closed, setClosed] = useState(none);
   const mayLand = useMayOn(box, "own");
   const mayReview = useMay("review");
+  const mayWork = useMay("work");
   const looks = useLooks(review, mayLand && mayReview);
   const accepted = looks.kinds;
   const [danger, setDanger] = useState<Danger>();
@@ -145,11 +146,12 @@ export function DiffPane({
       resolve: (comment) => comments.resolve.run(comment),
       edit: ({ id }, text) => comments.edit.run({ id, ...text }),
       remove: (comment) => comments.remove.run(comment),
+      apply: canComment && mayWork ? (comment) => comments.apply.run(comment) : undefined,
       beginLines: drag.beginLines,
       extendLines: drag.extendLines,
       accept: looks.setLooked,
     }),
-    [canComment, canAccept, looks.setLooked, load, contextOf, reading.fold, setViewed],
+    [canComment, mayWork, canAccept, looks.setLooked, load, contextOf, reading.fold, setViewed],
   );
   const goToDanger = useCallback(
     (next: Danger | undefined) => {
