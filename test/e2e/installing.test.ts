@@ -77,7 +77,7 @@ onEachDaemon("installing in a box", (ground: Ground) => {
     if ((await shellInBox(daemon, box, "command -v pipx")).code !== 0) skip("pipx is not installed");
     expect((await shellInBox(daemon, box, sources)).stderr).toBe("");
     expect((await shellInBox(daemon, box, "said-by-pip")).code).toBe(127);
-    const { code, stderr } = await shellInBox(daemon, box, "PIP_NO_INDEX=1 pipx install -q $PWD/py/*.whl");
+    const { code, stderr } = await shellInBox(daemon, box, "PIP_NO_INDEX=1 pipx install $PWD/py/*.whl");
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
     expect((await shellInBox(daemon, box, "said-by-pip")).stdout).toBe("pip\n");
   });

@@ -35,7 +35,7 @@ export function requireReviewable(box: Box): void {
 export function requireOwnFiles({ name, spec }: Box): void {
   if (spec.workspace.mode !== "mount") return;
   throw new AgentBoxError("review.unavailable", `The files of "${name}" are your directory itself.`, {
-    hint: `Start a box from that state: agentbox checkpoints ${name} --fork NUMBER`,
+    hint: `Start a box from that state: agentbox checkpoints ${name} CHECKPOINT --fork NAME`,
   });
 }
 
