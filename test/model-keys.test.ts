@@ -120,7 +120,7 @@ describe("the key for a model", () => {
     });
     expect(await refusal(findModelKey(core, box, named("absent")))).toMatchObject({
       code: "model.no_key",
-      hint: "Keep it: agentbox vault set absent",
+      hint: "Save it: agentbox vault set absent",
     });
     await keep("openai", "the-key");
     vault.reveal = async () => {

@@ -5,7 +5,9 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e
  * made visible, so that a file name or an error cannot move the cursor, set the clipboard or hide itself.
  */
 export function printable(text: string): string {
-  return text.replaceAll(unprintable, (c) => (c === "\t" ? " " : `\\u{${c.codePointAt(0)!.toString(16)}}`));
+  return text.replaceAll(unprintable, (c) =>
+    c === "\t" ? " " : c === "\n" ? "⏎" : `\\u{${c.codePointAt(0)!.toString(16)}}`,
+  );
 }
 
 /** The same for texts of several lines, which stay lines. */

@@ -44,7 +44,7 @@ function callOverSocket(socketPath: string, call: Call): Promise<Answer> {
         outgoing.destroy(
           new AgentBoxError(
             "request.timed_out",
-            `The daemon took longer than ${call.timeoutMs} ms to answer.`,
+            `The daemon took longer than ${(call.timeoutMs ?? 0) / 1_000} s to answer.`,
             {
               hint: "Look at: agentbox daemon logs",
             },

@@ -213,7 +213,7 @@ export const Box = z.object({
   incarnation: z.string(),
   spec: BoxSpec,
   manifestDigest: z.string().optional(),
-  /** The commit its workspace began with; absent where that is no git repository, or one without commits. */
+  /** The commit its workspace began with; absent where that is not a git repository, or one without commits. */
   baseCommit: z.string().optional(),
   projectDir: z.string().optional(),
   owner: BoxOwner,

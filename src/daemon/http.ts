@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import { AgentBoxError } from "../base/errors.ts";
+import { refusedInput } from "./refused-input.ts";
 
 const maxBodyBytes = 2 << 20;
 /** SECURITY: of those who have shown nothing yet; a thousand connections of theirs must not fill the daemon's memory. */
@@ -19,12 +20,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 export function parseWith<S extends z.ZodType>(schema: S, value: unknown, where: string): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues
-    .slice(0, 5)
-    .map(({ path, message }) => `${path.join(".") || where}: ${message}`);
-  throw new AgentBoxError("input.invalid", `The ${where} is not valid (${issues.join("; ")}).`, {
-    hint: "See /openapi.json for what it takes.",
-  });
+  throw refusedInput(parsed.error, where);
 }
 
 /** SECURITY: with `isOfStranger`, a form of another page cannot send it, and it must be small. */

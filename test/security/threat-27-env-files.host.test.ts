@@ -57,7 +57,7 @@ describe("files of variables", () => {
     expect(shown, shown.stderr).toMatchObject({ code: 0, stdout: "3000||/home/agent|\n" });
     const { warnings } = (await create()) as { warnings: string[] };
     expect(warnings.join()).toContain(
-      "STRIPE_KEY of .env looks like a secret and stays outside. Keep it in the vault: agentbox vault set stripe-key --from-env-file .env:STRIPE_KEY",
+      "STRIPE_KEY of .env looks like a secret and stays outside. Save it in the vault: agentbox vault set stripe-key --from-env-file .env:STRIPE_KEY",
     );
     // The offer is a command that does it, and the value is in no answer, event or record.
     const kept = await daemon.cli(["vault", "set", "stripe-key", "--from-env-file", ".env:STRIPE_KEY"], {

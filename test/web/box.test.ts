@@ -110,7 +110,7 @@ describeUnless(noBrowser)("a box", () => {
     await timeline(page).getByText("command 1499", { exact: true }).waitFor();
     await becomesTrue("the first event is reached", async () => {
       await timeline(page).evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
-      return (await timeline(page).getByText("Box made").count()) > 0;
+      return (await timeline(page).getByText("Box created").count()) > 0;
     });
     expect(await timeline(page).getByRole("listitem").count()).toBeLessThan(120);
     // New events move nothing, and wait above.
@@ -137,8 +137,8 @@ describeUnless(noBrowser)("a box", () => {
     await page.getByRole("region", { name: "Isolation" }).getByText(/^Tier/).waitFor();
     await page.getByRole("region", { name: "Box" }).getByText("Started from commit").waitFor();
     const checkpoints = page.getByRole("region", { name: "Checkpoints" });
-    await checkpoints.getByLabel("Name (if you want)").fill("first-words");
-    await checkpoints.getByRole("button", { name: "Take one now" }).click();
+    await checkpoints.getByLabel("Name (optional)").fill("first-words");
+    await checkpoints.getByRole("button", { name: "Take checkpoint" }).click();
     const row = checkpoints.getByRole("row").filter({ hasText: "first-words" });
     await row.waitFor();
     await runIn(daemon, name, "echo other > hello.txt");
@@ -185,7 +185,7 @@ describeUnless(noBrowser)("a box", () => {
     const { page, origin } = view;
     const tokens = page.getByRole("region", { name: "Access tokens" });
     await tokens.getByLabel("Name").fill("for a script");
-    await tokens.getByRole("button", { name: "Make the token" }).click();
+    await tokens.getByRole("button", { name: "Create token" }).click();
     await tokens.getByText("This is the only time it is shown.").waitFor();
     const value = (await tokens.locator(".settings-value").textContent()) ?? "";
     const ask = async (method: "GET" | "POST", path: string) =>

@@ -105,7 +105,7 @@ describeUnless(noBrowser)("files and services on the page", () => {
     await dialog.waitFor();
     expect((await inBox(daemon, box, ["cat", "src/new.txt"])).stdout).toBe("from outside");
     await dialog.getByRole("button", { name: "Replace" }).click();
-    await page.getByText("new.txt is in the box.").first().waitFor();
+    await page.getByText("Uploaded new.txt.").first().waitFor();
     await expect
       .poll(async () => (await inBox(daemon, box, ["cat", "src/new.txt"])).stdout, { timeout: 15_000 })
       .toBe("again");

@@ -90,7 +90,7 @@ describeUnless(noBrowser)("the fleet", () => {
     await using view = await signedInPage(browser, daemon);
     const { page } = view;
     await page.getByRole("heading", { name: "No boxes yet" }).waitFor();
-    await page.getByRole("link", { name: "Make the first box" }).waitFor();
+    await page.getByRole("link", { name: "Create your first box" }).waitFor();
     await mark(page);
     await memoryBox(daemon, "first");
     await boxAt(page, "first").waitFor();
@@ -235,7 +235,7 @@ describeUnless(noBrowser)("the fleet", () => {
     expect((await daemon.client.listBoxes()).filter(({ name }) => name.startsWith("spare"))).toHaveLength(2);
     await bar.getByRole("button", { name: "Remove" }).click();
     await question.getByRole("button", { name: "Remove" }).click();
-    await page.getByRole("heading", { name: "No box is like that" }).waitFor();
+    await page.getByRole("heading", { name: "No box matches" }).waitFor();
     expect((await daemon.client.listBoxes()).filter(({ name }) => name.startsWith("spare"))).toEqual([]);
   });
 

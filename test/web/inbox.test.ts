@@ -91,7 +91,7 @@ describeUnless(noBrowser)("the inbox", () => {
         const running = curl("https://other.test/x");
         const card = cards(page, "other.test");
         await card.waitFor();
-        await page.getByLabel("A lasting yes holds for").selectOption("1 hour");
+        await page.getByLabel("Remember for").selectOption("1 hour");
         // The select has the keys until the focus is elsewhere.
         await page.getByRole("heading", { name: "Inbox" }).click();
         await becomesTrue("the key is taken once the question could be read", async () => {
@@ -128,7 +128,7 @@ describeUnless(noBrowser)("the inbox", () => {
         const running = curl("http://api.test/x");
         const card = cards(page, "api.test");
         await card.getByRole("button", { name: "Allow once" }).click();
-        await page.getByText("It asks something else now, so nothing was allowed. Look again.").waitFor();
+        await page.getByText("The question has changed, so nothing was allowed. Read it again.").waitFor();
         expect(await answers("api.test")).toEqual([]);
         expect(await arrived()).toEqual([]);
         await page.goto(`${view.origin}/inbox`);

@@ -61,7 +61,7 @@ describeUnless(noBrowser)("the network page", () => {
           .filter({ hasText: "ask.test" });
         await denial.getByRole("button", { name: /^Allow this/ }).click();
         const dialog = page.getByRole("dialog", { name: "Allow this?" });
-        await dialog.getByLabel("A lasting yes holds for").selectOption("15 minutes");
+        await dialog.getByLabel("Remember for").selectOption("15 minutes");
         await dialog.getByText("Let the box denied reach ask.test on port 443, for 15 minutes.").waitFor();
         await dialog.getByRole("button", { name: "Allow", exact: true }).click();
         await dialog.waitFor({ state: "detached" });

@@ -231,7 +231,7 @@ describeUnless(noBrowser)("the review page", () => {
     await says("moved.md", "Renamed from README.md.");
     await says("link", "A symbolic link");
     await says("a b.bin", "Binary files cannot be shown as lines.");
-    await says("cart.js", "Can be executed now.");
+    await says("cart.js", "Now executable.");
     // The keyboard alone: a file further, marked as viewed.
     const viewed = page.getByText(/of 5 viewed/);
     expect(await viewed.textContent()).toContain("0 of 5");

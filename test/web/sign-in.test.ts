@@ -58,7 +58,7 @@ describeUnless(noBrowser)("signing in with the team's provider", () => {
     const foreign = await team.visitor().answerOf("ana");
     const { secret: _secret, ...query } = foreign;
     await page.goto(`${team.origin}/auth/callback?${new URLSearchParams(query).toString()}`);
-    await page.getByText("This sign-in was not begun in this tab.").waitFor();
+    await page.getByText("This sign-in was not started in this tab.").waitFor();
     expect(page.url()).toBe(`${team.origin}/auth/callback`);
     expect(await page.context().cookies()).toEqual([]);
     await page.getByRole("link", { name: "Back to the sign-in page" }).click();

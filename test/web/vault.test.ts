@@ -120,7 +120,7 @@ describeUnless(noBrowser)("the vault's page", () => {
     await dialog(page).getByLabel("Value", { exact: true }).pressSequentially(canary);
     const { fields } = await remainsOf(view);
     expect(fields).toContain(canary);
-    await dialog(page).getByRole("button", { name: "Keep it" }).click();
+    await dialog(page).getByRole("button", { name: "Save secret" }).click();
     await entry(page).getByText("for the wiki").waitFor();
     await expectNowhere(view, canary);
     const { secret: kept } = await daemon.client.getSecret({ name: secret });
@@ -134,7 +134,7 @@ describeUnless(noBrowser)("the vault's page", () => {
     await page.getByRole("button", { name: "Add a secret" }).click();
     await dialog(page).getByLabel("Name", { exact: true }).fill(secret);
     await dialog(page).getByLabel("Value", { exact: true }).pressSequentially(value);
-    await dialog(page).getByRole("button", { name: "Keep it" }).click();
+    await dialog(page).getByRole("button", { name: "Save secret" }).click();
     await dialog(page).getByText("secret.exists").waitFor();
     expect(await dialog(page).getByLabel("Value", { exact: true }).inputValue()).toBe("");
     await expectNowhere(view, value);
@@ -194,8 +194,8 @@ describeUnless(noBrowser)("the vault's page", () => {
     await page.keyboard.press("Escape");
 
     await entry(page).getByRole("button", { name: "Revoke" }).click();
-    await dialog(page).getByRole("button", { name: "Take it back" }).click();
-    await entry(page).getByText("No grants.").waitFor();
+    await dialog(page).getByRole("button", { name: "Revoke" }).click();
+    await entry(page).getByText("No box can use this secret yet.").waitFor();
     const before = arrived.length;
     await testFrom(page);
     await dialog(page)

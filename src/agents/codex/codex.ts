@@ -105,7 +105,7 @@ export const codex: AgentEntry = {
     "With the levels ask and edit its terminal asks once at every start whether to open the folder restricted; with a task, what needs an approval is refused.",
     "In the terminal it says nothing when a turn ends because the model refused, and takes a command that failed for one that went well.",
     "It knows no MCP over SSE: such a server is asked as if it spoke streamable HTTP.",
-    "Its settings in ~/.codex/config.toml are written anew at every start.",
+    "Its settings in ~/.codex/config.toml are rewritten at every start.",
     "A resume without an id begins a new conversation when there is none.",
   ],
 };

@@ -90,7 +90,7 @@ export const gemini: AgentEntry = {
     "It ends at once when the model refuses (401), but tries again for minutes when the model fails (500) or cannot be reached.",
     "Without a terminal, tools that would need approval are not even offered to the model at the levels ask and edit.",
     "Resuming the latest conversation in a home that has none begins a new one; an id that does not exist is an error (exit code 42).",
-    "Its settings file is written anew at each start: what is changed in its settings dialog lasts until the box restarts.",
+    "Its settings file is rewritten at each start: what is changed in its settings dialog lasts until the box restarts.",
     "Its output says nothing about thoughts; they are only counted.",
   ],
 };

@@ -109,6 +109,6 @@ export const qwen: AgentEntry = {
     "Resuming the latest conversation in a home that has none begins a new one; an id that does not exist is an error (exit code 1).",
     "An interrupted turn ends without an event of its own.",
     "The usage in its last line adds up all earlier turns of the conversation; AgentBox takes that of each answer.",
-    "Its settings file is written anew at each start: what is changed in its settings dialog lasts until the box restarts.",
+    "Its settings file is rewritten at each start: what is changed in its settings dialog lasts until the box restarts.",
   ],
 };

@@ -94,7 +94,7 @@ class ApprovalWatch {
       stdin.once("end", resolve);
     });
     const following = this.#follow();
-    this.#screen.note("Waiting for questions; q leaves.");
+    this.#screen.note("Waiting for questions. Press q to leave.");
     try {
       await Promise.race([leaving, following]);
       return 0;

@@ -52,7 +52,7 @@ async function answer(
 ): Promise<number> {
   const { screen } = context;
   if (text === undefined || !/^\d{1,15}$/.test(text)) {
-    throw new AgentBoxError("input.invalid", "There is no number of a question.", {
+    throw new AgentBoxError("input.invalid", "Which question?", {
       hint: `List the open ones with: agentbox approvals. Then: agentbox approvals ${verdict} ID`,
     });
   }
@@ -77,7 +77,7 @@ function choiceOf({ args }: CommandContext, verdict: "allow" | "deny"): Approval
     });
   }
   if (ttlMs !== undefined && scope === "once") {
-    throw new AgentBoxError("input.invalid", "--for needs a yes that lasts.", {
+    throw new AgentBoxError("input.invalid", "--for works only for a box or a project.", {
       hint: "Add --scope box or --scope project.",
     });
   }

@@ -11,12 +11,12 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   const [verb, box] = args.positionals;
   const isRaise = verb === "raise";
   if (!isRaise && verb !== "show") {
-    throw new AgentBoxError("input.invalid", `budget has no verb "${verb ?? ""}".`, {
+    throw new AgentBoxError("input.invalid", `There is no "agentbox budget ${verb ?? ""}".`, {
       hint: "Write: agentbox budget show BOX, or agentbox budget raise BOX --tokens N",
     });
   }
   if (box === undefined) {
-    throw new AgentBoxError("input.invalid", "There is no box named.", {
+    throw new AgentBoxError("input.invalid", "Which box?", {
       hint: `Write: agentbox budget ${verb} BOX`,
     });
   }
@@ -32,7 +32,7 @@ function readRaise(args: Arguments): RaiseBudget {
   const usd = args.text("usd");
   const scope = args.text("scope");
   if (tokens === undefined && usd === undefined) {
-    throw new AgentBoxError("input.invalid", "By how much is not said.", {
+    throw new AgentBoxError("input.invalid", "By how much?", {
       hint: "Add --tokens 100000 or --usd 2.50; it is added to the limit.",
     });
   }

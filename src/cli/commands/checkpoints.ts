@@ -19,13 +19,13 @@ export const run: RunCommand = async (context) => {
   }
   const fork = args.text("fork");
   if (fork !== undefined) {
-    const made = await withProgress(screen, `Making ${fork}`, () =>
+    const made = await withProgress(screen, `Creating ${fork}`, () =>
       client.forkBox(box, {
         name: fork,
         ...omitUndefined({ checkpoint: args.positionals[1] }),
       }),
     );
-    return say(context, made, `made ${made.box.name}; start it with: agentbox start ${made.box.name}`);
+    return say(context, made, `created ${made.box.name}; start it with: agentbox start ${made.box.name}`);
   }
   if (args.isSet("take") || args.isSet("as")) {
     const name = args.text("as");

@@ -97,7 +97,7 @@ const renderAbilities = ({ can, cannot }: ConnectionPreset): string =>
 const lastPart = (scope: string): string => scope.split("/").at(-1) ?? scope;
 
 function renderConnected(secret: string, preset: ConnectionPreset | undefined): string {
-  const summary = `Connected. The vault has "${secret}", and boxes use it by grant.`;
+  const summary = `Connected. Saved "${secret}" in the vault; grant it to a box to use it.`;
   return preset === undefined
     ? summary
     : `${summary}\nAt ${preset.hosts.join(" and ")}, an agent with it\n${renderAbilities(preset)}`;

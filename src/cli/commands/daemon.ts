@@ -27,7 +27,9 @@ async function start(context: CommandContext): Promise<number> {
   const info = await (await context.connect()).getInfo();
   if (context.screen.isJson) context.screen.printJson({ running: true, ...info });
   else
-    context.screen.print(`The daemon ${wasRunning ? "runs already" : "has started"} (process ${info.pid}).`);
+    context.screen.print(
+      `The daemon ${wasRunning ? "is already running" : "has started"} (process ${info.pid}).`,
+    );
   return 0;
 }
 

@@ -58,7 +58,7 @@ async function isAgreed({ args, screen }: CommandContext, question: string): Pro
   if (screen.isInteractive) return askYesNo(screen, question);
   throw new AgentBoxError(
     "input.invalid",
-    "Changing the engine's configuration needs a yes, and this is no terminal.",
+    "Changing the engine's configuration needs a yes, and there is no terminal to ask at.",
     {
       hint: "Add --yes: agentbox doctor --fix --yes",
     },

@@ -12,7 +12,7 @@ export const run: RunCommand = async (context) => {
     return prove(context);
   }
   const client = await context.connect();
-  const examine = () => withProgress(screen, "Examining this host", () => client.getDoctor());
+  const examine = () => withProgress(screen, "Checking this host", () => client.getDoctor());
   let report = await examine();
   if (args.isSet("fix")) {
     const { fixGvisor } = await import("./doctor-fix.ts");

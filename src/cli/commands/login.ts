@@ -51,7 +51,7 @@ async function take(context: CommandContext, agent: string): Promise<number> {
   else if (grants.length > 0) screen.print(`Every box of ${agent} may use ${secret.name}.`);
   else
     screen.print(
-      `Kept ${secret.name}. Let boxes use it: agentbox vault grant ${secret.name} --agent ${agent}`,
+      `Saved ${secret.name}. Let boxes use it: agentbox vault grant ${secret.name} --agent ${agent}`,
     );
   return 0;
 }
@@ -123,7 +123,7 @@ async function remove({ args, screen, connect }: CommandContext, agent: string):
     if (!screen.isInteractive) {
       throw new AgentBoxError(
         "input.invalid",
-        "Removing a login for good needs a yes, and this is no terminal.",
+        "Removing a login for good needs a yes, and there is no terminal to ask at.",
         {
           hint: `Add --yes: agentbox login rm ${printable(agent)} --yes`,
         },

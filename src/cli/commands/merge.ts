@@ -44,7 +44,7 @@ async function merge(context: CommandContext): Promise<number> {
 }
 
 const describe = ({ id, mode, branch, after, files, box }: MergeRecord): string =>
-  `${mode === "patch" ? `Changed ${plural(files, "file")}` : `Merged ${plural(files, "file")} into ${(branch ?? "HEAD").replace(/^refs\/heads\//, "")} (${after.slice(0, 12)})`} from ${box}; take it back with: agentbox undo (merge ${id})`;
+  `${mode === "patch" ? `Changed ${plural(files, "file")}` : `Merged ${plural(files, "file")} into ${(branch ?? "HEAD").replace(/^refs\/heads\//, "")} (${after.slice(0, 12)})`} from ${box}; undo it with: agentbox undo (merge ${id})`;
 
 async function undo({ args, screen, connect, cwd }: CommandContext): Promise<number> {
   const client = await connect();
@@ -53,7 +53,7 @@ async function undo({ args, screen, connect, cwd }: CommandContext): Promise<num
     box === undefined ? { projectDir: await projectOf(client, cwd) } : { box },
   );
   if (screen.isJson) screen.printJson({ merge: undone });
-  else screen.print(`Took back merge ${undone.id} of ${undone.box}.`);
+  else screen.print(`Undid merge ${undone.id} of ${undone.box}.`);
   return 0;
 }
 

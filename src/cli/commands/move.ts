@@ -7,7 +7,7 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
   const name = args.positionals[0]!;
   const runtime = args.text("runtime");
   if (runtime === undefined) {
-    throw new AgentBoxError("input.invalid", "It is not said where the box is to be moved.", {
+    throw new AgentBoxError("input.invalid", "Which runtime?", {
       hint: `Name the runtime: agentbox move ${name} --runtime docker`,
     });
   }
@@ -18,7 +18,7 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
     if (!screen.isInteractive) {
       throw new AgentBoxError(
         "input.invalid",
-        `"${name}" is running; stopping it needs a yes, and this is no terminal.`,
+        `"${name}" is running; stopping it needs a yes, and there is no terminal to ask at.`,
         {
           hint: "It is stopped for the move and started again. Add --yes.",
         },

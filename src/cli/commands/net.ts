@@ -63,7 +63,7 @@ export function renderNet(
 ): string {
   const { style, since } = view;
   if (net.hosts.length === 0 && denials.length === 0)
-    return `${net.box} has not wanted to reach anything ${since === undefined ? "yet" : `in the last ${since}`}.`;
+    return `${net.box} has not tried to reach anything ${since === undefined ? "yet" : `in the last ${since}`}.`;
   const life = since === undefined ? "" : " in its whole life";
   const total = `${plural(net.requests, "request")}, ${plural(net.denials, "denial")}, ${formatBytes(net.bytesOut)} sent, ${formatBytes(net.bytesIn)} received${life}`;
   return [

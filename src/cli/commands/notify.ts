@@ -96,7 +96,7 @@ async function test(context: CommandContext, [id]: readonly string[]): Promise<n
 
 async function remove(context: CommandContext, [id]: readonly string[]): Promise<number> {
   await (await context.connect()).removeReceiver(requireId(id));
-  return say(context, { id }, "Nothing is sent there any more.");
+  return say(context, { id }, "It gets no more notices.");
 }
 
 function requireId(id: string | undefined): { id: string } {

@@ -117,7 +117,7 @@ async function pick({ args, screen }: CommandContext, client: Client, winner: st
   const heat = /^(.+-\d+)-/.exec(winner)?.[1];
   const boxes = (await client.listBoxes()).map(({ name }) => name);
   if (heat === undefined || !boxes.includes(winner)) {
-    throw new AgentBoxError("box.not_found", `"${winner}" is no box of a race.`, {
+    throw new AgentBoxError("box.not_found", `"${winner}" is not in a race.`, {
       hint: "List the boxes: agentbox ls",
     });
   }

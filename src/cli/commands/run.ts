@@ -17,7 +17,7 @@ import { showLog } from "../terminal/show-log.ts";
 export const run: RunCommand = async (context) => {
   const { args, screen } = context;
   if (args.isSet("keep") && args.isSet("rm")) {
-    throw new AgentBoxError("input.invalid", "--keep and --rm exclude each other.", {
+    throw new AgentBoxError("input.invalid", "Use either --keep or --rm, not both.", {
       hint: "Give one of the two.",
     });
   }

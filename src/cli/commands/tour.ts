@@ -25,7 +25,7 @@ export const run: RunCommand = async (context) => {
   const started = performance.now();
   const isColoured = context.screen.style.dim("") !== "";
   const words = ["--home", context.env.userHome, ...(isColoured ? ["--color"] : [])];
-  const created = await withProgress(context.screen, "Making the box", () =>
+  const created = await withProgress(context.screen, "Creating the box", () =>
     client.createBox({
       projectDir: sample.dir,
       flags: {

@@ -52,7 +52,7 @@ async function ask(
   const agreed = args.text("yes");
   if (agreed === undefined) {
     if (!screen.isInteractive || screen.isJson) {
-      throw new AgentBoxError("trust.required", "A person must agree, and this is no terminal.", {
+      throw new AgentBoxError("trust.required", "A person must agree, and there is no terminal to ask at.", {
         hint: `Read the list, then: agentbox trust --yes ${question.digest}`,
         facts: { ...question },
       });
@@ -71,6 +71,6 @@ async function revoke({ screen, connect, cwd }: CommandContext, dir: string | un
   const projectDir = dir === "*" ? dir : resolve(cwd, dir ?? ".");
   await (await connect()).revokeTrust({ projectDir });
   if (screen.isJson) screen.printJson({ projectDir });
-  else screen.print(`Took back what was agreed for ${printable(projectDir)}.`);
+  else screen.print(`Revoked the agreement for ${printable(projectDir)}.`);
   return 0;
 }

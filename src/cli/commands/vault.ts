@@ -65,7 +65,7 @@ async function set(context: CommandContext, words: readonly string[]): Promise<n
     ...(value === undefined ? {} : { value: value.toString("base64") }),
     ...omitUndefined({ note, cacheMs }),
   });
-  return say(context, { secret }, `Kept ${name}. ${nextStep(name, kind)}`);
+  return say(context, { secret }, `Saved ${name}. ${nextStep(name, kind)}`);
 }
 
 /** How boxes come to use the secret: mostly by a few lines of the manifest. */
@@ -103,13 +103,13 @@ async function rm(context: CommandContext, words: readonly string[]): Promise<nu
     if (!screen.isInteractive) {
       throw new AgentBoxError(
         "input.invalid",
-        "Removing a secret for good needs a yes, and this is no terminal.",
+        "Removing a secret for good needs a yes, and there is no terminal to ask at.",
         {
           hint: `Add --yes: agentbox vault rm ${name} --yes`,
         },
       );
     }
-    const uses = grants.length === 0 ? "No grants for it." : `${grants.length} grants go with it.`;
+    const uses = grants.length === 0 ? "No box uses it." : `${grants.length} grants go with it.`;
     if (!(await askYesNo(screen, `Remove ${name} for good? ${uses}`))) return exitCodes.refused;
   }
   await client.removeSecret({ name });
@@ -195,7 +195,7 @@ async function revoke(context: CommandContext, words: readonly string[]): Promis
     context,
     { revoked, holders },
     [
-      `Took back ${plural(revoked, "grant")} of ${name}, from the next request on.`,
+      `Revoked ${plural(revoked, "grant")} of ${name}, from the next request on.`,
       ...(holders.length === 0 ? [] : [held]),
     ].join("\n"),
   );

@@ -25,7 +25,7 @@ const isService = (name: string): name is SecretServiceName =>
 
 function unknownService(name: string): AgentBoxError {
   const meant = suggest(name, secretServiceNames);
-  return new AgentBoxError("input.invalid", `--secret ${name.slice(0, 64)} is no service that is known.`, {
+  return new AgentBoxError("input.invalid", `--secret ${name.slice(0, 64)} is not a known service.`, {
     hint: meant
       ? `Did you mean --secret ${meant}?`
       : `Known: ${secretServiceNames.join(", ")}. Others are written into the manifest, with how and hosts: [secrets.NAME]`,

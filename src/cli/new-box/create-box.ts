@@ -60,7 +60,7 @@ export async function createBox(
     await offerToolchains(context, client, input);
   }
   const make = () =>
-    withProgress(context.screen, "Making the box", () => {
+    withProgress(context.screen, "Creating the box", () => {
       const made = client.createBox(input);
       making.meanwhile?.();
       return made;

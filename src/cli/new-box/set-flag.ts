@@ -48,7 +48,7 @@ function parseLine(parse: (text: string) => unknown, line: string): unknown {
       .split("\n");
     throw new AgentBoxError(
       "input.invalid",
-      `--set ${printable(line.slice(0, 80))} is no line of a manifest: ${reason}.`,
+      `--set ${printable(line.slice(0, 80))} is not a line of a manifest: ${reason}.`,
       {
         hint: `Write a key with its sections and a value, such as: --set 'services.web.command = "npm start"'`,
       },

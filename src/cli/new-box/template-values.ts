@@ -19,7 +19,7 @@ export async function parseTemplate(name: string, text: string): Promise<Manifes
   } catch (error) {
     throw new AgentBoxError(
       "input.invalid",
-      `The template ${name} is no TOML: ${messageOf(error).split("\n")[0]}.`,
+      `The template ${name} is not TOML: ${messageOf(error).split("\n")[0]}.`,
       {
         hint: "Write sections of a manifest, such as [agent] and [budget.run].",
       },

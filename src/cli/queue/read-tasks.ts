@@ -22,7 +22,7 @@ export async function readTasks(path: string, input: AsyncIterable<unknown>): Pr
   const text = path === "-" ? await readAll(input) : await readText(path);
   const tasks = path.endsWith(".toml") ? await parseToml(path, text) : parseLines(path, text);
   if (tasks.length > 0) return tasks;
-  throw invalid(`There is no task in ${path === "-" ? "the input" : path}.`, "Write one task a line.");
+  throw invalid(`No task in ${path === "-" ? "the input" : path}.`, "Write one task a line.");
 }
 
 async function readText(path: string): Promise<string> {
@@ -58,7 +58,7 @@ function parseJson(line: string, place: string): TypedTask {
   try {
     return asTask(JSON.parse(line), place);
   } catch (error) {
-    if (error instanceof SyntaxError) throw invalid(`${place} is no JSON: ${error.message}.`, example);
+    if (error instanceof SyntaxError) throw invalid(`${place} is not JSON: ${error.message}.`, example);
     throw error;
   }
 }
@@ -69,7 +69,7 @@ async function parseToml(path: string, text: string): Promise<TypedTask[]> {
   try {
     file = parse(text);
   } catch (error) {
-    throw invalid(`${path} is no TOML: ${messageOf(error).split("\n")[0]}.`, example);
+    throw invalid(`${path} is not TOML: ${messageOf(error).split("\n")[0]}.`, example);
   }
   const { task: tasks, ...more } = file;
   const [unknown] = Object.keys(more);
@@ -79,16 +79,15 @@ async function parseToml(path: string, text: string): Promise<TypedTask[]> {
 }
 
 function asTask(value: unknown, place: string): TypedTask {
-  if (typeof value !== "object" || value === null) throw invalid(`${place} is no task.`, example);
+  if (typeof value !== "object" || value === null) throw invalid(`${place} is not a task.`, example);
   const { task, name, timeout, agent, ...sections } = value as Record<string, unknown>;
-  if (typeof task !== "string" || task.trim() === "")
-    throw invalid(`${place} has no text of a task.`, example);
+  if (typeof task !== "string" || task.trim() === "") throw invalid(`${place} has no task text.`, example);
   if (name !== undefined && typeof name !== "string")
-    throw invalid(`${place}: the name is no text.`, example);
+    throw invalid(`${place}: the name is not text.`, example);
   const timeoutMs =
     timeout === undefined ? undefined : parseDuration(typeof timeout === "string" ? timeout : "");
   if (timeout !== undefined && timeoutMs === undefined)
-    throw invalid(`${place}: the timeout is no duration.`, 'Write timeout = "30m".');
+    throw invalid(`${place}: the timeout is not a duration.`, 'Write timeout = "30m".');
   const flags = { ...sections, ...(agent === undefined ? {} : { agent: asAgent(agent) }) };
   return { task, ...omitUndefined({ name, timeoutMs }), ...(Object.keys(flags).length > 0 ? { flags } : {}) };
 }

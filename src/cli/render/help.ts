@@ -28,7 +28,7 @@ export function renderOverview(commands: readonly CommandSpec[], style: Style): 
   const groups = [...new Set(commands.map((command) => command.group))];
   const width = Math.max(...commands.map((command) => command.name.length));
   return [
-    "Puts any coding agent in a box: full autonomy inside, nothing outside that was not granted.",
+    "Puts any coding agent in a box: full autonomy inside, nothing outside unless you grant it.",
     "",
     `${style.bold("Usage")}   agentbox COMMAND [flags]`,
     ...groups.flatMap((group) => [

@@ -102,7 +102,7 @@ describe("net", () => {
   it("says when there is nothing", () => {
     const nothing = { ...net, hosts: [], requests: 0, denials: 0, bytesIn: 0, bytesOut: 0 };
     expect(renderNet(nothing, [], { nowMs: 0, style: plain })).toBe(
-      "shop has not wanted to reach anything yet.",
+      "shop has not tried to reach anything yet.",
     );
   });
 });

@@ -9,7 +9,7 @@ import type { Style } from "./style.ts";
 import { age, plural, renderTable, shorten } from "./table.ts";
 
 export function renderSecrets(secrets: readonly SecretDetails[], nowMs: number, style: Style): string {
-  if (secrets.length === 0) return "The vault is empty. Keep a secret: agentbox vault set github";
+  if (secrets.length === 0) return "The vault is empty. Save a secret: agentbox vault set github";
   const rows = secrets.map(({ secret, grants }) => [
     style.bold(printable(secret.name)),
     secret.kind,
@@ -40,7 +40,7 @@ export function renderSecret({ secret, grants }: SecretDetails, nowMs: number, s
   return [
     style.bold(printable(secret.name)),
     renderTable(facts, "  "),
-    ...(lines.length === 0 ? ["  no grants"] : lines),
+    ...(lines.length === 0 ? ["  no box can use it yet"] : lines),
   ].join("\n");
 }
 
@@ -61,7 +61,7 @@ function scopeText(scope: GrantScope): string {
 }
 
 export function renderAudit(records: readonly EgressRecord[], nowMs: number, style: Style): string {
-  if (records.length === 0) return "No secret has been used or refused.";
+  if (records.length === 0) return "No secret has been used or refused yet.";
   const rows = records.map((record) => [
     `${age(record.atMs, nowMs)} ago`,
     printable(record.box),

@@ -8,7 +8,7 @@ export function parseSource(text: string): SecretSource {
   if (kind === "env") return { kind, variable: rest };
   if (kind === "file") return { kind, path: resolve(rest) };
   if (kind === "command") return { kind, argv: rest.trim().split(/\s+/) };
-  throw new AgentBoxError("input.invalid", "That is no place a value could be asked for.", {
+  throw new AgentBoxError("input.invalid", "This is not a place that a value can be read from.", {
     hint: "Write env:NAME, file:PATH or command:PROGRAM ARGS.",
   });
 }

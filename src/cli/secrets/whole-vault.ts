@@ -43,7 +43,7 @@ async function rekey(context: CommandContext): Promise<number> {
   const to = (args.text("to") as VaultStatus["master"] | undefined) ?? (await client.getVault()).master;
   const passphrase = to === "passphrase" ? await readPassphrase(screen, "New passphrase: ", true) : undefined;
   const answer = await client.rekeyVault({ to, ...omitUndefined({ passphrase }) });
-  return say(context, answer, `It has a new master key. ${statusText(answer)}`);
+  return say(context, answer, `The vault has a new master key. ${statusText(answer)}`);
 }
 
 async function exportAll(context: CommandContext, words: readonly string[]): Promise<number> {

@@ -34,22 +34,22 @@ export const boxes: readonly CommandSpec[] = [
     takes: [0, 1],
   }),
   boxCommand("start", "Start a stopped box.", lifecycle),
-  boxCommand("stop", "Ask a box to end, then make it.", lifecycle, {
+  boxCommand("stop", "Stop a box: ask first, then by force.", lifecycle, {
     usage: "stop BOX… [--grace TIME]",
     examples: ["agentbox stop shop --grace 30s"],
-    flags: { grace: { type: "text", value: "TIME", summary: "Time between asking and making." } },
+    flags: { grace: { type: "text", value: "TIME", summary: "How long to wait before force." } },
   }),
   boxCommand("restart", "Stop and start a box.", lifecycle),
   boxCommand(
     "move",
-    "Make a box of another runtime; its files and its identity stay.",
+    "Move a box to another runtime; its files and identity stay.",
     () => import("../commands/move.ts"),
     {
       usage: "move BOX --runtime NAME [--yes]",
       examples: ["agentbox move shop --runtime docker"],
       flags: {
-        runtime: { type: "text", value: "NAME", summary: "What it is made of from now on." },
-        yes: { type: "switch", short: "y", summary: "Do not ask before a running box is stopped for it." },
+        runtime: { type: "text", value: "NAME", summary: "The runtime to move to." },
+        yes: { type: "switch", short: "y", summary: "Stop a running box without asking." },
       },
       takes: [1, 1],
     },
@@ -122,7 +122,7 @@ const lookCommands: readonly CommandSpec[] = [
     examples: [
       "agentbox ls",
       "agentbox ls --filter state=running --filter agent=claude",
-      "agentbox ls --watch                      drawn anew whenever something changes",
+      "agentbox ls --watch                      redrawn when something changes",
       "agentbox stop $(agentbox ls -q --filter project=shop)",
     ],
     flags: {
@@ -131,7 +131,7 @@ const lookCommands: readonly CommandSpec[] = [
         value: "KEY=VALUE",
         summary: "By name, state, agent, project, branch, needs …",
       },
-      watch: { type: "switch", short: "w", summary: "Go on; without a terminal, print changes." },
+      watch: { type: "switch", short: "w", summary: "Redraw on changes; no terminal: print them." },
       quiet: { type: "switch", short: "q", summary: "Only the names." },
     },
     takes: [0, 0],
@@ -139,7 +139,7 @@ const lookCommands: readonly CommandSpec[] = [
   {
     ...boxCommand(
       "inbox",
-      "List what boxes need you for, with the command for each.",
+      "List boxes that need you, with the command for each.",
       () => import("../commands/inbox.ts"),
     ),
     usage: "inbox",
@@ -165,7 +165,7 @@ const lookCommands: readonly CommandSpec[] = [
       "agentbox logs shop --source service:web",
     ],
     flags: {
-      follow: follow("Go on as more is printed."),
+      follow: follow("Follow what is printed."),
       tail: { type: "text", value: "N", summary: "Only the last lines, or entries of the conversation." },
       raw: { type: "switch", summary: "What the agent printed, byte for byte." },
       source: { type: "text", value: "NAME", summary: "main, another session, or service:NAME." },
@@ -222,12 +222,12 @@ const lookCommands: readonly CommandSpec[] = [
     usage: "events [flags]",
     examples: ["agentbox events --box shop --since 2h", "agentbox events -f --json"],
     flags: {
-      follow: follow("Go on as more happens."),
+      follow: follow("Follow what happens."),
       after: { type: "text", value: "ID", summary: "Only events after this one." },
-      since: since("All events of the last so long, such as 2h."),
+      since: since("All events since then, such as 2h."),
       box: { type: "text", value: "BOX", summary: "Only events of this box." },
       type: { type: "text", value: "TYPE", summary: "Only events of this type, such as box.started." },
-      limit: { type: "text", value: "N", summary: "At most so many; without it and --since: 50." },
+      limit: { type: "text", value: "N", summary: "At most this many. Default without --since: 50." },
     },
     takes: [0, 0],
   },

@@ -5,7 +5,7 @@ export const host: readonly CommandSpec[] = [
   {
     name: "doctor",
     group: "Host",
-    summary: "Say what works on this host, what does not, and the fix.",
+    summary: "Show what works on this host, what does not, and the fix.",
     usage: "doctor [--prove] [--fix]",
     examples: ["agentbox doctor", "agentbox doctor --prove", "agentbox doctor --fix"],
     flags: {
@@ -50,7 +50,7 @@ export const host: readonly CommandSpec[] = [
     usage: "daemon start|stop|status|logs|run",
     examples: ["agentbox daemon status --json", "agentbox daemon logs -f"],
     flags: {
-      follow: follow("With logs: go on as more is written."),
+      follow: follow("With logs: follow what is written."),
       tail: { type: "text", value: "N", summary: "With logs: only the last lines." },
     },
     takes: [1, 1],

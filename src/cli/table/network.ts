@@ -41,7 +41,7 @@ export const network: readonly CommandSpec[] = [
     examples: ["agentbox net shop", "agentbox net shop --since 10m", "agentbox net shop --watch"],
     flags: {
       box,
-      since: since("Only hosts and denials of the last so long, such as 10m."),
+      since: since("Only hosts and denials since then, such as 10m."),
       watch: { type: "switch", short: "w", summary: "Again every two seconds." },
     },
     takes: [0, 1],

@@ -99,7 +99,7 @@ export const project: readonly CommandSpec[] = [
   {
     name: "config",
     group: "Project",
-    summary: "Say what a setting is and where its value comes from.",
+    summary: "Show a setting and where its value comes from.",
     usage: "config explain KEY",
     examples: ["agentbox config explain resources.memory"],
     flags: {},

@@ -7,7 +7,7 @@ export const queue: readonly CommandSpec[] = [
   {
     name: "queue",
     group: "Work",
-    summary: "Let tasks wait for their turn, so many at a time, each in a box of its own.",
+    summary: "Queue tasks: each gets a box of its own, a few run at a time.",
     usage: "queue [TASK…] | add FILE | ls | rm ID… | move ID | … [flags]",
     examples: [
       'agentbox queue "fix the tests" "update the docs" --agent claude',
@@ -18,11 +18,11 @@ export const queue: readonly CommandSpec[] = [
       "agentbox queue wait && agentbox inbox",
     ],
     flags: {
-      agent: { type: "text", value: "AGENT", summary: "Who works on the tasks that name nobody else." },
+      agent: { type: "text", value: "AGENT", summary: "The agent for tasks that name none." },
       "at-once": { type: "text", value: "N", summary: "How many of your tasks run at a time; default: 2." },
       before: { type: "text", value: "ID", summary: "Where move puts it; without it, at the end." },
       timeout: { type: "text", value: "TIME", summary: "End each task after this long." },
-      watch: { type: "switch", short: "w", summary: "Show the queue anew whenever something changes." },
+      watch: { type: "switch", short: "w", summary: "Redraw the queue when it changes." },
       "no-install": { type: "switch", summary: "Do not install an agent that is missing." },
       ...taskFlags,
     },

@@ -24,11 +24,11 @@ const reviewCommand = (
 const merge = () => import("../commands/merge.ts");
 const pr = () => import("../commands/pr.ts");
 const gateFlags: CommandSpec["flags"] = {
-  digest: { type: "text", value: "DIGEST", summary: "What you have read with diff --json." },
-  unseen: { type: "switch", summary: "Although you have not looked at this state." },
-  "accept-danger": { type: "list", value: "KIND", summary: "You have looked at this kind of danger." },
+  digest: { type: "text", value: "DIGEST", summary: "The digest from diff --json." },
+  unseen: { type: "switch", summary: "Also a state that you have not looked at." },
+  "accept-danger": { type: "list", value: "KIND", summary: "Accept this kind of danger." },
   check: { type: "switch", summary: "Run the checks first." },
-  "skip-checks": { type: "switch", summary: "Although checks have not passed." },
+  "skip-checks": { type: "switch", summary: "Also when checks have not passed." },
 };
 const pushFlags: CommandSpec["flags"] = {
   branch: { type: "text", value: "NAME", summary: "The branch to push. Default: agentbox/BOX." },
@@ -71,11 +71,11 @@ export const review: readonly CommandSpec[] = [
         "agentbox comment shop --send",
       ],
       flags: {
-        send: { type: "switch", summary: "Send what was written, as one message." },
+        send: { type: "switch", summary: "Send all comments as one message." },
         list: { type: "switch", summary: "List all comments, which is the default." },
-        suggest: { type: "text", value: "TEXT", summary: "What these lines should be." },
-        edit: { type: "text", value: "N", summary: "Write comment N anew, before it is sent." },
-        delete: { type: "text", value: "N", summary: "Delete comment N, before it is sent." },
+        suggest: { type: "text", value: "TEXT", summary: "Suggest this text for the lines." },
+        edit: { type: "text", value: "N", summary: "Change comment N before it is sent." },
+        delete: { type: "text", value: "N", summary: "Delete comment N before it is sent." },
         apply: { type: "text", value: "N", summary: "Put the suggestion of comment N into the work." },
         resolve: { type: "text", value: "N", summary: "Mark comment N as resolved." },
         detach: { type: "switch", short: "d", summary: "With --send: do not watch what it does." },
@@ -115,7 +115,7 @@ export const review: readonly CommandSpec[] = [
     () => import("../commands/check.ts"),
     {},
   ),
-  reviewCommand("merge", "Land the work in your repository: all of it, or nothing.", merge, {
+  reviewCommand("merge", "Merge the work into your repository, all or nothing.", merge, {
     usage: "merge BOX [flags]",
     examples: ["agentbox merge shop", "agentbox merge shop --mode commits --accept-danger ci"],
     flags: {
@@ -135,7 +135,7 @@ export const review: readonly CommandSpec[] = [
     flags: {
       body: { type: "text", value: "TEXT", summary: "Text of the pull request." },
       "body-file": { type: "text", value: "FILE", summary: "The same, from a file." },
-      draft: { type: "switch", summary: "Not ready for review yet." },
+      draft: { type: "switch", summary: "Open it as a draft." },
       "push-only": { type: "switch", summary: "No pull request." },
       ...pushFlags,
     },
@@ -145,7 +145,7 @@ export const review: readonly CommandSpec[] = [
     examples: ["agentbox push shop", "agentbox push shop --branch agentbox/prices"],
     flags: pushFlags,
   }),
-  reviewCommand("undo", "Take the latest merge back, exactly.", merge, {
+  reviewCommand("undo", "Undo the latest merge, exactly.", merge, {
     usage: "undo [BOX]",
     examples: ["agentbox undo"],
     takes: [0, 1],
@@ -198,7 +198,7 @@ export const review: readonly CommandSpec[] = [
           "agentbox race --pick race-1-codex",
         ],
         flags: {
-          agents: { type: "text", value: "A,B", summary: "Who runs, with commas." },
+          agents: { type: "text", value: "A,B", summary: "Agents, separated by commas." },
           n: { type: "text", value: "N", summary: "How many of each; default: 1." },
           check: { type: "switch", summary: "Run the manifest's checks on each result." },
           pick: { type: "text", value: "BOX", summary: "Keep this one and discard the others." },

@@ -45,7 +45,7 @@ export const vault: readonly CommandSpec[] = [
       "from-env-file": { type: "text", value: "FILE:N", summary: "set: a variable of a .env file." },
       "from-command": { type: "text", value: "CMD", summary: "set, rotate: a command prints it." },
       ref: { type: "text", value: "SOURCE", summary: "set: asked on use; env:, file: or command:." },
-      cache: { type: "text", value: "TIME", summary: "set --ref: kept in memory for so long." },
+      cache: { type: "text", value: "TIME", summary: "set --ref: how long it is kept in memory." },
       note: { type: "text", value: "TEXT", summary: "set: what it is for." },
       grace: {
         type: "text",
@@ -55,7 +55,7 @@ export const vault: readonly CommandSpec[] = [
       box: { type: "text", value: "BOX", summary: "grant, revoke, audit: this box." },
       project: { type: "text", value: "DIR", summary: "grant, revoke: every box of this project." },
       agent: { type: "text", value: "AGENT", summary: "grant, revoke: every box of this agent." },
-      for: { type: "text", value: "TIME", summary: "grant: for so long. Default: until revoked." },
+      for: { type: "text", value: "TIME", summary: "grant: for this long. Default: until revoked." },
       to: {
         type: "text",
         value: "MASTER",
@@ -63,7 +63,7 @@ export const vault: readonly CommandSpec[] = [
         summary: "rekey: what protects the vault then.",
       },
       path: { type: "text", value: "PATH", summary: "test: the path to ask for." },
-      limit: { type: "text", value: "N", summary: "audit: at most so many. Default: 50." },
+      limit: { type: "text", value: "N", summary: "audit: at most this many. Default: 50." },
       yes: { type: "switch", short: "y", summary: "rm, grant: do not ask." },
     },
     takes: [1, 3],

@@ -82,7 +82,7 @@ export const work: readonly CommandSpec[] = [
   {
     name: "send",
     group: "Work",
-    summary: "Say something to the agent of a box; when it had ended, that is its next task.",
+    summary: "Send a message to a box's agent; one that has ended takes it as its next task.",
     usage: "send BOX TEXT…",
     examples: ['agentbox send shop "use the other API"'],
     flags: {
@@ -120,7 +120,7 @@ export const work: readonly CommandSpec[] = [
   {
     name: "interrupt",
     group: "Work",
-    summary: "Make the agent of a box stop what it is doing.",
+    summary: "Interrupt the agent of a box.",
     usage: "interrupt BOX…",
     examples: ["agentbox interrupt shop"],
     flags: {},
@@ -135,8 +135,8 @@ export const work: readonly CommandSpec[] = [
     usage: "budget show|raise BOX [flags]",
     examples: ["agentbox budget show shop", "agentbox budget raise shop --tokens 200000"],
     flags: {
-      tokens: { type: "text", value: "N", summary: "So many tokens more." },
-      usd: { type: "text", value: "AMOUNT", summary: "So many dollars more." },
+      tokens: { type: "text", value: "N", summary: "Tokens to add." },
+      usd: { type: "text", value: "AMOUNT", summary: "US dollars to add." },
       scope: {
         type: "text",
         value: "SCOPE",
@@ -162,7 +162,7 @@ export const work: readonly CommandSpec[] = [
         choices: ["box", "agent", "project", "model", "day"],
         summary: "What to sum by. Default: box.",
       },
-      since: since("Only the last so long, such as 24h."),
+      since: since("Only since then, such as 24h."),
       requests: { type: "switch", summary: "One by one, with what was expected." },
     },
     takes: [0, 1],

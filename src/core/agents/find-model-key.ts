@@ -98,7 +98,7 @@ export async function requireModelKey(core: KeyCore, provider: ModelProvider, as
 }
 
 const secretMissing = (provider: ModelProvider, secret: string): AgentBoxError =>
-  noKey(provider, `Keep it: ${commandFor(secret)}`);
+  noKey(provider, `Save it: ${commandFor(secret)}`);
 
 const isVendorItself = ({ name, baseUrl, keyVariable }: ModelProvider): boolean =>
   builtInProviders.some(

@@ -76,7 +76,7 @@ function sort(path: string, all: Readonly<Record<string, string>>, clear: readon
 
 /** Never with the value. */
 const offerOf = (path: string, name: string): string =>
-  `${name} of ${printable(path)} looks like a secret and stays outside. Keep it in the vault: agentbox vault set ${secretName(name)} --from-env-file ${printable(path)}:${name}`;
+  `${name} of ${printable(path)} looks like a secret and stays outside. Save it in the vault: agentbox vault set ${secretName(name)} --from-env-file ${printable(path)}:${name}`;
 
 const secretName = (variable: string): string =>
   variable

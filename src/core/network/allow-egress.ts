@@ -44,7 +44,7 @@ export async function allowEgress(
 function readRequest({ host: text, port, method, path: raw }: AllowEgress): EgressRequest {
   const host = canonicalHost(text);
   if (host === undefined)
-    throw new AgentBoxError("input.invalid", `"${printable(text)}" is no host.`, {
+    throw new AgentBoxError("input.invalid", `"${printable(text)}" is not a host.`, {
       hint: "Write it as a plain host name.",
     });
   const path = raw === undefined ? undefined : canonicalPath(raw);

@@ -88,7 +88,7 @@ function mailboxOf(core: Using<"access">, access: Visibility, address: string): 
     throw new AgentBoxError("input.invalid", message, { hint });
   };
   if (!/^[^\s@<>,;:"()[\]\\\p{Cc}]{1,64}@[^\s@<>,;:"()[\]\\\p{Cc}]{1,255}$/u.test(address))
-    refuse("That is no e-mail address.", "Write it as ada@example.org.");
+    refuse("That is not an e-mail address.", "Write it as ada@example.org.");
   const holder = holderOf(access);
   if (isOfHost(access.principal) || holder.kind !== "person") return address;
   const person = core.access.records.state.people.find(({ id }) => id === holder.person);
@@ -110,12 +110,12 @@ function hostOf(kind: "slack" | "ntfy", address: string, mayBePrivate: boolean):
     });
   };
   if (url === undefined || !["https:", "http:"].includes(url.protocol))
-    return refuse("That is no web address.");
+    return refuse("That is not a web address.");
   if (url.username !== "" || url.password !== "") return refuse("The address holds a user or a password.");
   // SECURITY: who may only ask sends nothing readable, and nothing into the host's networks.
   if (url.protocol === "http:" && !mayBePrivate) return refuse("The address must begin with https.");
   if (kind === "slack") return url.host;
   return /^\/(?:[^/]+\/)*[A-Za-z0-9_-]{1,64}$/.test(url.pathname)
     ? `${url.host}${url.pathname}`
-    : refuse("That is no topic.");
+    : refuse("That is not a topic.");
 }

@@ -39,7 +39,7 @@ function accessOf(core: Using<"access">, by: Adder): Visibility {
   if (caller === undefined || !may) {
     core.access.refused("queue", { route: "createBox", who: by.holder.kind, id: by.token });
     throw new AgentBoxError("access.forbidden", "The one who added this task may not make boxes any more.", {
-      hint: "Add it again as somebody who may.",
+      hint: "Add it again as a person who may.",
     });
   }
   const access = core.access.visibilityOf(caller);

@@ -106,7 +106,7 @@ function requireAccepted(
   if (open.length === 0) return;
   throw new AgentBoxError(
     "merge.danger",
-    `The work has dangers that nobody has accepted: ${open.join(", ")}.`,
+    `The work has dangers that are not accepted yet: ${open.join(", ")}.`,
     {
       hint: `Look at them (agentbox diff ${name}), then: agentbox ${command} ${name} ${open.map((kind) => `--accept-danger ${kind}`).join(" ")}`,
       facts: { dangers: dangers.filter(({ kind }) => open.includes(kind)).slice(0, 100) },

@@ -117,7 +117,7 @@ export async function undoMerge(
       (which.incarnation === undefined || incarnation === which.incarnation);
     const last = all.findLast((one) => !one.isUndone && isMeant(one));
     if (!last) {
-      throw new AgentBoxError("review.nothing", "There is no merge that could be taken back.", {
+      throw new AgentBoxError("review.nothing", "There is no merge to undo.", {
         hint: "Merges of this project are in: agentbox events --type work.merged",
       });
     }

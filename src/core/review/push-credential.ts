@@ -30,7 +30,7 @@ export async function openCredential(
   const password = await revealText(core, secret);
   if (password === "" || /[^\u0020-\u007e]/.test(password)) {
     throw new AgentBoxError("secret.invalid", `The secret "${secret}" cannot be sent in a header.`, {
-      hint: `Keep it again, on one line: agentbox vault rotate ${secret}`,
+      hint: `Save it again, on one line: agentbox vault rotate ${secret}`,
     });
   }
   return {

@@ -132,7 +132,7 @@ async function scopeOf(
     const { name, incarnation } = await core.getBox(box);
     return { kind: "box", box: name, incarnation };
   }
-  throw new AgentBoxError("input.invalid", `It is not said which ${scope} the grant is for.`, {
+  throw new AgentBoxError("input.invalid", `Say which ${scope} the grant is for.`, {
     hint: "Use one of: --box BOX, --project DIR, --agent AGENT",
   });
 }

@@ -48,7 +48,7 @@ export async function requireOwnMerge(
   const merges =
     box && role === "own" ? await core.ports.store.listReview("merge", { incarnation: box.incarnation }) : [];
   if (merges.some(({ isUndone }) => !isUndone)) return box?.incarnation;
-  throw new AgentBoxError("access.forbidden", "There is no merge here that is yours to take back.");
+  throw new AgentBoxError("access.forbidden", "There is no merge of yours to undo here.");
 }
 
 /** SECURITY: what the owner put behind a stronger wall stays there. */

@@ -303,7 +303,7 @@ async function readPass(request: IncomingMessage): Promise<string> {
   for await (const chunk of request as AsyncIterable<Buffer>) {
     text += chunk.toString("latin1");
     if (text.length > maxPassBytes)
-      throw new AgentBoxError("input.too_large", "The request body is no pass.");
+      throw new AgentBoxError("input.too_large", "The request body is not a pass.");
   }
   try {
     const { pass } = JSON.parse(text) as { pass?: unknown };

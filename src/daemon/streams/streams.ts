@@ -1,6 +1,6 @@
 /** The three WebSocket routes: run a command, join a session, copy files. */
 import type { WebSocket } from "ws";
-import { z } from "zod";
+import type { z } from "zod";
 import { AgentBoxError } from "../../base/errors.ts";
 import { AttachRequest, ExecRequest, FilesRequest, type StreamAnswer } from "../../contract/api/schemas.ts";
 import { ConnectPortRequest } from "../../contract/api/schemas/files-and-ports.ts";
@@ -10,6 +10,7 @@ import type { Visibility } from "../../core/access/visibility.ts";
 import type { LookParts, Using } from "../../core/using.ts";
 import { explainEnd } from "../../core/exec/explain-end.ts";
 import { afterMain, openStream } from "../../core/exec/run-in-box.ts";
+import { refusedInput } from "../refused-input.ts";
 import { Inbox, relay, sendAnswer } from "./socket-stream.ts";
 
 type Exit = Extract<StreamOutput, { type: "exit" }>;
@@ -46,10 +47,7 @@ async function readRequest<S extends z.ZodType>(
   await requireSame();
   const parsed = schema.safeParse(message);
   if (parsed.success) return parsed.data;
-  throw new AgentBoxError(
-    "input.invalid",
-    `The stream request is not valid: ${z.prettifyError(parsed.error)}`,
-  );
+  throw refusedInput(parsed.error, "request");
 }
 
 const exec: StreamHandler = async (core, socket, { box: name }, entry) => {

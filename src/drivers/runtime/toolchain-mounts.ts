@@ -56,7 +56,7 @@ export async function checkToolchains(
     if (problem !== undefined || !(await stat(source)).isDirectory())
       throw new AgentBoxError(
         "mount.invalid",
-        `The toolchain ${source} cannot be shown: ${problem ?? "it is no directory"}.`,
+        `The toolchain ${source} cannot be shown: ${problem ?? "it is not a directory"}.`,
         {
           hint: "Look at what is found now: agentbox toolchains",
           facts: { source, target },

@@ -71,9 +71,9 @@ describe("a request", () => {
     expect(planSignIn({ ...spec, authorizationEndpoint, tokenEndpoint }).endpoints).toMatchObject({
       token: tokenEndpoint,
     });
-    expect(() => planSignIn(spec)).toThrow("not said where");
-    expect(() => planSignIn({ ...spec, tokenEndpoint })).toThrow("not said where");
-    expect(() => planSignIn({ ...spec, authorizationEndpoint })).toThrow("not said where");
-    expect(() => planSignIn({ ...spec, flow: "device", preset: "atlassian" })).toThrow("not said where");
+    expect(() => planSignIn(spec)).toThrow("are missing");
+    expect(() => planSignIn({ ...spec, tokenEndpoint })).toThrow("are missing");
+    expect(() => planSignIn({ ...spec, authorizationEndpoint })).toThrow("are missing");
+    expect(() => planSignIn({ ...spec, flow: "device", preset: "atlassian" })).toThrow("are missing");
   });
 });

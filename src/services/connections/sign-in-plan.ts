@@ -89,16 +89,12 @@ function endpointsOf(spec: ConnectionSpec, preset: ConnectionPreset | undefined)
   const device = spec.deviceEndpoint ?? preset?.deviceEndpoint;
   const begins = spec.flow === "device" ? device : authorization;
   if (token === undefined || begins === undefined) {
-    throw new AgentBoxError(
-      "input.invalid",
-      "It is not said where the sign-in begins, or where tokens are.",
-      {
-        hint:
-          spec.flow === "device"
-            ? "Give --preset, --issuer, or --device-endpoint and --token-endpoint of a service with a device flow."
-            : "Give --preset, --issuer, or --authorization-endpoint and --token-endpoint.",
-      },
-    );
+    throw new AgentBoxError("input.invalid", "The addresses of the sign-in and of its tokens are missing.", {
+      hint:
+        spec.flow === "device"
+          ? "Give --preset, --issuer, or --device-endpoint and --token-endpoint of a service with a device flow."
+          : "Give --preset, --issuer, or --authorization-endpoint and --token-endpoint.",
+    });
   }
   return { authorization, token, device };
 }

@@ -53,7 +53,7 @@ function refusalOf({ stdout, stderr }: RunResult, order: PushOrder): AgentBoxErr
 /** SECURITY: an id becomes a part of arguments. */
 function requireId(text: string): string {
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) return text;
-  throw new AgentBoxError("push.failed", "What is to be pushed is named by something that is no commit id.", {
+  throw new AgentBoxError("push.failed", "The commit to push is not a commit id.", {
     hint: "Look at the work again, then try again.",
   });
 }

@@ -134,7 +134,7 @@ async function codename(): Promise<string> {
   if (found !== undefined && /^ID(?:_LIKE)?="?.*debian/m.test(text)) return found;
   throw new AgentBoxError(
     "image.build_failed",
-    "This host is no Debian, so no base can be made from its packages.",
+    "This host is not Debian, so no base can be made from its packages.",
     {
       hint: "Name an image to begin with: runtime.image",
     },

@@ -80,7 +80,7 @@ it("binary files have no texts", async () => {
     (box) => f.write({ "bin.dat": Buffer.from([0, 1, 3]) }, box),
     () => f.write({ "bin.dat": Buffer.from([0, 1, 4]) }),
   );
-  expect(found).toEqual([{ path: "bin.dat", what: "Both have changed it, and it is no text." }]);
+  expect(found).toEqual([{ path: "bin.dat", what: "Both changed it, and it is not text." }]);
 });
 
 it("a file on one side, a directory or a link on the other", async () => {

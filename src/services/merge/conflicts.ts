@@ -6,7 +6,7 @@ import type { ScratchRepository } from "./scratch-repository.ts";
 
 /** The first kind that fits is the one that is said: git may report a path several times. */
 const kinds: readonly (readonly [RegExp, string])[] = [
-  [/binary/, "Both have changed it, and it is no text."],
+  [/binary/, "Both changed it, and it is not text."],
   [/modify\/delete/, "One side has changed it, the other has deleted it."],
   [/rename\/delete/, "One side has renamed it, the other has deleted it."],
   [/rename\/rename|rename involved/, "Both have renamed it, or to the same name."],

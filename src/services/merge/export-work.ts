@@ -147,6 +147,6 @@ const fileTaken = (file: string, isFile: boolean): AgentBoxError =>
   new AgentBoxError("merge.failed", `There is already something at ${file}.`, {
     hint: isFile
       ? "Choose another name, or allow it to be replaced."
-      : "It is no ordinary file: choose another name.",
+      : "It is not an ordinary file. Choose another name.",
     facts: { file },
   });

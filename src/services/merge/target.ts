@@ -49,7 +49,7 @@ export async function readTarget(projectDir: string, daemon: DaemonUser): Promis
   const repository = await findRepository(projectDir);
   if (repository === undefined) {
     throw mergeFailed(
-      `The directory ${projectDir} is no git repository.`,
+      `The directory ${projectDir} is not a git repository.`,
       "Run git init there first, or export the work as a patch.",
     );
   }
@@ -101,13 +101,9 @@ const isObjectId = (text: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.
 /** SECURITY: an id becomes an argument of git, where a text could be an option or a range. */
 export function requireObjectId(text: string): string {
   if (isObjectId(text)) return text;
-  throw new AgentBoxError(
-    "merge.failed",
-    "What is to be merged is named by something that is no commit id.",
-    {
-      hint: "Take a new checkpoint and try again.",
-    },
-  );
+  throw new AgentBoxError("merge.failed", "The commit to merge is not a commit id.", {
+    hint: "Take a new checkpoint and try again.",
+  });
 }
 
 /** How git writes "there is nothing". */

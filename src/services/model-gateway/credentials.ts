@@ -86,7 +86,7 @@ export async function readKey(box: GateBox, provider: ModelProvider, keyOf: KeyO
     throw new AgentBoxError(
       "model.no_key",
       `The key for the model provider "${provider.name}" has characters that no header can hold.`,
-      { hint: "Keep it again, as one line without spaces." },
+      { hint: "Save it again, as one line without spaces." },
     );
   }
   return keyFor(provider, key);

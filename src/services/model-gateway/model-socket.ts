@@ -170,7 +170,7 @@ export class ModelSocket {
     if (this.#isBusy) return void this.#waiting.push(data);
     this.#release(data.length);
     if (!isObject(frame) || type !== "response.create")
-      return this.#tell(new AgentBoxError("model.bad_request", "The frame is no response.create."));
+      return this.#tell(new AgentBoxError("model.bad_request", "The frame is not a response.create."));
     this.#isBusy = true;
     void this.#create(frame, data.length).catch((error: unknown) => this.#tell(error));
   }

@@ -48,7 +48,7 @@ export function parseBody(body: Buffer, encoding: string | undefined, limits: Mo
   }
   const values = checkShape(body, limits);
   const document = parseJson(body.toString());
-  if (!isObject(document)) throw new AgentBoxError("model.bad_request", "The request is no JSON object.");
+  if (!isObject(document)) throw new AgentBoxError("model.bad_request", "The request is not a JSON object.");
   return { document, values };
 }
 

@@ -121,7 +121,7 @@ function checkExpected({ agent, version, digest }: InstalledTool, expected: stri
     "tool.install_failed",
     `${agent} ${version} is not what agentbox.lock expects: its digest is ${digest}.`,
     {
-      hint: `If the change is wanted, lock it anew: agentbox agents add ${agent}@${version} --project`,
+      hint: `If you want the change, lock it again: agentbox agents add ${agent}@${version} --project`,
       facts: { agent, version, digest, expected },
     },
   );

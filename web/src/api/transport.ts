@@ -41,7 +41,10 @@ async function call({ method, path, body, headers, timeoutMs, signal }: Call): P
     });
   } catch (error) {
     if (error instanceof DOMException && error.name === "TimeoutError") {
-      throw new AgentBoxError("request.timed_out", `The daemon took longer than ${timeoutMs} ms to answer.`);
+      throw new AgentBoxError(
+        "request.timed_out",
+        `The daemon took longer than ${(timeoutMs ?? 0) / 1_000} s to answer.`,
+      );
     }
     throw unreachable(error);
   }

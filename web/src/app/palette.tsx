@@ -98,7 +98,7 @@ function OpenPalette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 ? <p className="app-palette-none quiet">Nothing has this name.</p> : null}
+      {found.length === 0 ? <p className="app-palette-none quiet">No page or box found.</p> : null}
     </dialog>
   );
 }

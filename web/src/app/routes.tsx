@@ -17,7 +17,7 @@ const root = createRootRoute({
   ),
   notFoundComponent: () => (
     <Empty title="There is no such page">
-      <p>The address may be of another version, or mistyped.</p>
+      <p>The address may be mistyped, or from another version.</p>
     </Empty>
   ),
 });

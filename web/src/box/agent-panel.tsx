@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { Box } from "../../../src/contract/box.ts";
 import { client } from "../api/client.ts";
 import { useMay, useMayOn } from "../api/me.ts";
-import { Ago, Left } from "../parts/amount.tsx";
+import { For, Left } from "../parts/amount.tsx";
 import { StateBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Field, TextArea } from "../parts/field.tsx";
@@ -29,7 +29,7 @@ export function AgentPanel({ box }: { box: Box }) {
       <p className="parts-row">
         <StateBadge box={stateFacts(box)} />
         <span className="quiet">
-          <Visible text={spec.agent.name} />, since <Ago atMs={run.stateSinceMs} />
+          <Visible text={spec.agent.name} /> <For sinceMs={run.stateSinceMs} />
           {run.deadlineMs === undefined || run.verdict !== undefined ? null : (
             <>
               , <Left untilMs={run.deadlineMs} />
@@ -58,7 +58,7 @@ function Task({ text }: { text: string }) {
       </pre>
       {isWhole ? null : (
         <Button kind="quiet" onClick={() => setWhole(true)}>
-          Show all of it
+          Show all
         </Button>
       )}
     </div>
@@ -69,7 +69,7 @@ function Task({ text }: { text: string }) {
 function Say({ name }: { name: string }) {
   const [text, setText] = useState("");
   const { run, isBusy } = useAction(() => client.sendMessage(name, { text }), {
-    done: "The agent has it.",
+    done: "Message sent.",
     invalidates: [["box", name], ["boxes"]],
     onDone: () => setText(""),
   });
@@ -81,7 +81,7 @@ function Say({ name }: { name: string }) {
         if (text.trim() !== "") run();
       }}
     >
-      <Field label="Say something to the agent">
+      <Field label="Message to the agent">
         <TextArea rows={2} value={text} onChange={({ target }) => setText(target.value)} />
       </Field>
       <div>

@@ -29,7 +29,7 @@ export function CheckpointsPanel({ name, isOwn, canWork }: CheckpointsProps) {
     done: (checkpoint) =>
       checkpoint === undefined
         ? "Nothing has changed since the last one."
-        : `Checkpoint ${checkpoint.number} is kept.`,
+        : `Checkpoint ${checkpoint.number} saved.`,
     invalidates: [queryKey],
     onDone: () => setLabel(""),
   });
@@ -45,7 +45,7 @@ export function CheckpointsPanel({ name, isOwn, canWork }: CheckpointsProps) {
             take.run();
           }}
         >
-          <Field label="Name (if you want)">
+          <Field label="Name (optional)">
             <TextInput
               value={label}
               placeholder="before-the-rewrite"
@@ -53,7 +53,7 @@ export function CheckpointsPanel({ name, isOwn, canWork }: CheckpointsProps) {
             />
           </Field>
           <Button type="submit" isBusy={take.isBusy}>
-            Take one now
+            Take checkpoint
           </Button>
         </form>
       ) : null}
@@ -92,7 +92,7 @@ function CheckpointRow({
 }) {
   const { box, number, name, atMs, reason, totals } = checkpoint;
   const restore = useAction(() => client.restoreCheckpoint(box, { checkpoint: String(number) }), {
-    done: `The workspace is as it was at checkpoint ${number}. What was there before is kept, too.`,
+    done: `Restored checkpoint ${number}. The state before it is saved, too.`,
     invalidates: [
       ["review", box],
       ["box", box],
@@ -116,7 +116,7 @@ function CheckpointRow({
             <ConfirmButton
               question={`Bring the workspace back to checkpoint ${number}?`}
               confirm="Restore"
-              details={<p>What is there now is kept as a checkpoint first.</p>}
+              details={<p>The current state is saved as a checkpoint first.</p>}
               isBusy={restore.isBusy}
               onConfirm={() => restore.run()}
             >
@@ -148,7 +148,7 @@ function ForkDialog({
         ...(fork === "" ? {} : { name: fork }),
       }),
     {
-      done: ({ box }) => `${box.name} is made.`,
+      done: ({ box }) => `Created ${box.name}.`,
       invalidates: [["boxes"]],
       onDone: ({ box }) => void navigate({ to: "/box/$name", params: { name: box.name } }),
       isQuiet: true,
@@ -168,7 +168,7 @@ function ForkDialog({
         </>
       }
     >
-      <Field label="Name" hint="Left empty, one is found.">
+      <Field label="Name" hint="Empty: chosen for you.">
         <TextInput value={fork} onChange={({ target }) => setFork(target.value)} />
       </Field>
       {error ? <ErrorNote error={error} /> : null}

@@ -56,7 +56,7 @@ function agentLine(data: Data): EventLine | undefined {
   switch (data["kind"]) {
     case "message":
       return data["role"] === "person"
-        ? line("agent", "You said", short(data["text"], 2_000), "info")
+        ? line("agent", "You", short(data["text"], 2_000), "info")
         : line("agent", "The agent says", short(data["text"], 2_000));
     case "thinking":
       return line("agent", "The agent thinks", short(data["text"], 300));
@@ -77,7 +77,7 @@ function agentLine(data: Data): EventLine | undefined {
       return line("agent", "Error", short(data["message"]), "bad");
     case "turn_done":
       return data["isError"] === true
-        ? line("agent", "The agent could not do it", short(data["text"]), "bad")
+        ? line("agent", "The agent failed", short(data["text"]), "bad")
         : line("agent", "The agent is done", short(data["text"]), "good");
     case "session_started":
       return line("agent", "Conversation started", text(data["model"]));
@@ -213,24 +213,24 @@ const words: Readonly<Partial<Record<BoxEvent["type"], (data: Data) => EventLine
       text(why),
       verdict === "done" ? "good" : "bad",
     ),
-  "agent.messaged": ({ text: message }) => line("agent", "Told the agent", short(message), "info"),
+  "agent.messaged": ({ text: message }) => line("agent", "Message sent", short(message), "info"),
   "agent.interrupted": () => line("agent", "Interrupted", "", "warn"),
   "agent.resumed": () => line("agent", "The conversation goes on"),
   "checkpoint.taken": ({ number: at, name, files }) =>
     line("review", `Checkpoint ${number(at) ?? ""}`, [text(name), changed(files)].filter(Boolean).join(", ")),
-  "box.created": () => line("box", "Box made"),
+  "box.created": () => line("box", "Box created"),
   "box.started": () => line("box", "Started", "", "good"),
   "box.failed": ({ message }) => line("box", "Failed", short(message), "bad"),
   "box.stopped": ({ reason, exitCode }) => line("box", "Stopped", stopText(reason, exitCode)),
-  "box.died": ({ reason, exitCode }) => line("box", "Died", stopText(reason, exitCode), "bad"),
+  "box.died": ({ reason, exitCode }) => line("box", "Crashed", stopText(reason, exitCode), "bad"),
   "box.moved": ({ from, to }) => line("box", "Moved", `from ${text(from)} to ${text(to)}`),
   "box.prepared": () => line("box", "Prepared"),
   "box.starting": () => line("box", "Starting"),
   "box.stopping": ({ reason }) => line("box", "Stopping", stopText(reason, undefined)),
   "box.paused": () => line("box", "Paused"),
-  "box.resumed": () => line("box", "Goes on"),
-  "box.adopted": () => line("box", "Found again", "after the daemon started"),
-  "boot.started": ({ runtime }) => line("box", "Boots", text(runtime)),
+  "box.resumed": () => line("box", "Resumed"),
+  "box.adopted": () => line("box", "Reconnected", "after the daemon started"),
+  "boot.started": ({ runtime }) => line("box", "Booting", text(runtime)),
   "boot.sealed": () => line("box", "Ready", "Everything its manifest promises is there.", "good"),
   "link.connected": () => line("box", "Supervisor connected"),
   "link.lost": () => line("box", "Supervisor lost", "", "warn"),

@@ -52,7 +52,7 @@ function Network({ box }: { box: Box }) {
   return (
     <div className="parts-stack">
       {questions.length === 0 ? null : (
-        <Panel title="Asks now" className="box-needs">
+        <Panel title="Open questions" className="box-needs">
           {questions.map((approval) => (
             <Question key={approval.id} approval={approval} isRead={isRead} />
           ))}

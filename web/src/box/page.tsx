@@ -66,7 +66,7 @@ function WorkPanel({ box: { name, state, createdAtMs } }: { box: Box }) {
             <span className="quiet small"> and {totals.unpriced} requests of unknown cost</span>
           ) : null}
         </dd>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
           <Ago atMs={createdAtMs} />
         </dd>
@@ -79,7 +79,7 @@ function LastEvents({ box: { name, createdAtMs } }: { box: Box }) {
   const { events, isPending } = useBoxEvents(name, { sinceMs: createdAtMs, limit: 50 });
   const rows = rowsOf(events, new Set()).slice(0, lastRows);
   return (
-    <Panel title="Lately" className="box-lately">
+    <Panel title="Recent activity" className="box-lately">
       {isPending ? <Skeleton height={200} /> : null}
       <div aria-live="polite" aria-relevant="additions">
         {rows.map((row) => (
@@ -87,7 +87,7 @@ function LastEvents({ box: { name, createdAtMs } }: { box: Box }) {
         ))}
       </div>
       <Link to="/box/$name/timeline" params={{ name }}>
-        The whole timeline
+        Full timeline
       </Link>
     </Panel>
   );

@@ -60,7 +60,7 @@ function Learned({ name }: { name: string }) {
   });
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>A policy for what it has wanted so far, to paste into agentbox.toml</summary>
+      <summary>A policy for all that it asked for, to paste into agentbox.toml</summary>
       {error ? <ErrorNote error={error} /> : null}
       {data ? (
         <>

@@ -48,7 +48,7 @@ export function ResourcesPage() {
   if (data.samples.length === 0)
     return (
       <Empty title="Nothing is measured">
-        <p className="quiet">A box is measured while it runs.</p>
+        <p className="quiet">Start the box to measure it.</p>
       </Empty>
     );
   return (
@@ -77,7 +77,7 @@ function MeasureChart({ answer, measure }: { answer: ResourcesAnswer; measure: M
   return (
     <Panel title={measure.title}>
       <Chart
-        label={`${measure.title}, lately. The table below has the numbers.`}
+        label={`${measure.title}, recent. The table below has the numbers.`}
         times={times}
         values={values}
         format={measure.format}
@@ -97,7 +97,7 @@ function Summary({ answer }: { answer: ResourcesAnswer }) {
   return (
     <TableScroll>
       <table className="table">
-        <caption className="visually-hidden">What the box has used lately</caption>
+        <caption className="visually-hidden">Recent use of the box</caption>
         <TableHead columns={["Measure", "Now", "Mean", "Most", "Limit"]} />
         <tbody>
           {measures.map((measure) => {

@@ -116,7 +116,7 @@ function MovePanel({ box: { name, spec, state } }: { box: Box }) {
   });
   const [runtime, setRuntime] = useState("");
   const { run, isBusy, error } = useAction(() => client.moveBox(name, { runtime }), {
-    done: `${name} is now made of ${runtime}.`,
+    done: `Moved ${name} to ${runtime}.`,
     invalidates: [["box", name], ["boxes"]],
     isQuiet: true,
   });
@@ -124,7 +124,7 @@ function MovePanel({ box: { name, spec, state } }: { box: Box }) {
   const others = data?.runtimes.filter((one) => one.name !== spec.runtime) ?? [];
   return (
     <Panel title="Move to another runtime">
-      <p className="quiet">Its files and its identity stay. The box must be stopped.</p>
+      <p className="quiet">Its files and identity stay. The box must be stopped.</p>
       <Field label="Runtime">
         <Select value={runtime} onChange={({ target }) => setRuntime(target.value)}>
           <option value="">{spec.runtime} (now)</option>
@@ -138,7 +138,7 @@ function MovePanel({ box: { name, spec, state } }: { box: Box }) {
       </Field>
       <div>
         <ConfirmButton
-          question={`Make ${name} of ${runtime}?`}
+          question={`Move ${name} to ${runtime}?`}
           confirm="Move"
           disabled={runtime === "" || state.phase !== "stopped"}
           isBusy={isBusy}

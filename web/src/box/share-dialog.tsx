@@ -19,8 +19,8 @@ const shareText = (share: ShareInfo["with"]): string =>
   share.kind === "person"
     ? share.name
     : share.isClaimed
-      ? "somebody with the link"
-      : "a link that nobody has opened";
+      ? "someone with the link"
+      : "a link that is not opened yet";
 
 /** Who else may see this box, or work in it; and a new link or person. */
 export function ShareDialog({ name, onClose }: { name: string; onClose: () => void }) {
@@ -49,10 +49,7 @@ export function ShareDialog({ name, onClose }: { name: string; onClose: () => vo
             <option value="work">Work: type to the agent, start and stop</option>
           </Select>
         </Field>
-        <Field
-          label="Person"
-          hint="Their e-mail address. Left empty, it is a link for whoever opens it first."
-        >
+        <Field label="Person" hint="Their e-mail address. Empty: a link for the first person who opens it.">
           <TextInput value={person} onChange={({ target }) => setPerson(target.value)} />
         </Field>
         <Field label="For">
@@ -76,7 +73,7 @@ export function ShareDialog({ name, onClose }: { name: string; onClose: () => vo
         {create.error ? <ErrorNote error={create.error} /> : null}
         {made === undefined ? null : (
           <Note tone="warn">
-            <p>Whoever opens this link first gets in. It is shown this once.</p>
+            <p>Whoever opens this link first gets in. It is shown only once.</p>
             <code>{made}</code>
             <CopyButton text={made} label="Copy the link" />
           </Note>
@@ -90,7 +87,7 @@ export function ShareDialog({ name, onClose }: { name: string; onClose: () => vo
 function Shares({ name, queryKey }: { name: string; queryKey: readonly string[] }) {
   const { data, error } = useQuery({ queryKey, queryFn: () => client.listShares(name) });
   const end = useAction((id: string) => client.removeShare(name, { id }), {
-    done: "It ends now.",
+    done: "Share ended.",
     invalidates: [queryKey],
   });
   if (error) return <ErrorNote error={error} />;

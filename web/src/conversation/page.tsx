@@ -28,7 +28,7 @@ function ConversationPage({ box }: { box: Box }) {
       {data === undefined && !error ? <Skeleton height={480} label="Loading the conversation" /> : null}
       {data?.tells === "only_asked" ? (
         <p className="quiet">
-          This agent tells what it does only in its terminal.{" "}
+          This agent shows what it does only in its terminal.{" "}
           <Link to="/box/$name/terminal" params={{ name: box.name }}>
             Open the terminal
           </Link>
@@ -37,7 +37,7 @@ function ConversationPage({ box }: { box: Box }) {
       {data === undefined ? null : data.entries.length === 0 ? (
         <Empty title="Nothing has been said yet">
           <p>
-            What you ask and what the agent does stands here. What is drawn on its screen is in its{" "}
+            Your messages and what the agent does appear here. Its screen is in the{" "}
             <Link to="/box/$name/terminal" params={{ name: box.name }}>
               terminal
             </Link>

@@ -61,8 +61,8 @@ function Limits({ answers }: { answers: readonly BudgetAnswer[] }) {
   if (answers.length === 0)
     return (
       <p className="quiet">
-        No box that has spent something has a limit. Give one with <code>--budget-usd 5</code>, or for every
-        box in your configuration.
+        No box with costs has a limit. Set one with <code>--budget-usd 5</code>, or for every box in your
+        configuration.
       </p>
     );
   return (

@@ -43,9 +43,7 @@ export function DayChart({ days, totals, measure }: DayChartProps) {
     <div ref={setPosition} className="cost-chart-area">
       {/* oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- the drawing is part of the page, so no image file stands for it */}
       <svg className="cost-chart" width={width} height={height} role="img" aria-labelledby={title}>
-        <title
-          id={title}
-        >{`${sum} in ${days.length} days, ${formatAmount(most, measure)} on the dearest`}</title>
+        <title id={title}>{`${sum} in ${days.length} days, ${formatAmount(most, measure)} at most`}</title>
         <line className="cost-chart-line" x1="0" x2={width} y1={base} y2={base} />
         <text className="cost-chart-text" x="0" y="11">
           {formatAmount(Math.max(...amounts, 0), measure)}

@@ -45,7 +45,7 @@ export function FilesPage() {
         <Crumbs box={box} dir={dir} />
         <div className="parts-actions">
           <Button isBusy={again.isBusy} onClick={() => again.run()}>
-            <Icon name="restart" /> Look again
+            <Icon name="restart" /> Refresh
           </Button>
           {mayWrite && isRunning ? <Upload box={box} dir={dir} names={names} /> : null}
         </div>
@@ -54,7 +54,7 @@ export function FilesPage() {
       <div className={file === undefined ? "files-panes" : "files-panes files-panes-two"}>
         <div className="files-pane">
           {error ? <ErrorNote error={error} /> : null}
-          {data === undefined && !error ? <Skeleton height={320} label="Looking into the box" /> : null}
+          {data === undefined && !error ? <Skeleton height={320} label="Loading the files" /> : null}
           {data?.entries.length === 0 && dir === "" ? <Empty title="The workspace is empty" /> : null}
           {data && (data.entries.length > 0 || dir !== "") ? (
             <FileList box={box} dir={dir} entries={data.entries} current={file} />

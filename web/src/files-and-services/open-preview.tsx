@@ -57,7 +57,7 @@ export function PreviewWarning() {
   return (
     <Note>
       A preview is a page that the box made. In browsers other than Chromium 152 and later it can send what
-      the box knows to anybody, over WebRTC.
+      the box knows to anyone, over WebRTC.
     </Note>
   );
 }

@@ -28,7 +28,7 @@ export function Ports({ box }: { box: string }) {
   if (data.length === 0)
     return (
       <Empty title="Nothing listens on a port">
-        <p>As soon as a program in the box does, it is here.</p>
+        <p>Ports appear here when a program in the box listens.</p>
       </Empty>
     );
   return (

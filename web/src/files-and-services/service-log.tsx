@@ -9,7 +9,7 @@ const shownLines = 1_000;
 const drawMs = 150;
 
 type State = "live" | "ended" | "failed";
-const words: Record<State, string> = { live: "live", ended: "ended", failed: "broken off" };
+const words: Record<State, string> = { live: "live", ended: "ended", failed: "connection lost" };
 
 /** The output of a service, as it comes. */
 export function ServiceLog({ box, service }: { box: string; service: string }) {
@@ -63,7 +63,7 @@ export function ServiceLog({ box, service }: { box: string; service: string }) {
         </output>
       </header>
       <pre className="files-log-text mono" tabIndex={0} aria-label={`Log of ${service}`}>
-        {text === "" ? <span className="quiet">Nothing has been printed yet.</span> : <Visible text={text} />}
+        {text === "" ? <span className="quiet">No output yet.</span> : <Visible text={text} />}
         <span ref={end} />
       </pre>
     </section>

@@ -27,7 +27,7 @@ export function ServicesPage() {
   if (phase !== undefined && phase !== "running")
     return (
       <Empty title="The box is not running">
-        <p>Services and ports are there while it runs.</p>
+        <p>Start it to see its services and ports.</p>
       </Empty>
     );
   return (
@@ -57,7 +57,7 @@ function Services({ box }: { box: string }) {
     { box },
   );
   if (data === undefined)
-    return error ? <ErrorNote error={error} /> : <Skeleton height={120} label="Asking the box" />;
+    return error ? <ErrorNote error={error} /> : <Skeleton height={120} label="Loading the services" />;
   if (data.services.length === 0)
     return (
       <Empty title="No services">

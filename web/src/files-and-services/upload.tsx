@@ -24,7 +24,7 @@ export function Upload({ box, dir, names }: UploadProps) {
   const [asked, setAsked] = useState<readonly File[]>([]);
   const upload = useAction((files: readonly File[]) => sendAll(box, dir, files), {
     done: (_, files) =>
-      files.length === 1 ? `${files[0]!.name} is in the box.` : `${files.length} files are in the box.`,
+      files.length === 1 ? `Uploaded ${files[0]!.name}.` : `Uploaded ${files.length} files.`,
     invalidates: [["files-and-services", box]],
   });
   const taken = asked.filter(({ name }) => names.has(name));

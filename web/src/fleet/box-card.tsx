@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
 import { client } from "../api/client.ts";
-import { Ago } from "../parts/amount.tsx";
+import { For } from "../parts/amount.tsx";
 import { StateBadge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -77,7 +77,7 @@ export const BoxCard = memo(function BoxCard({
       {box.cpu === undefined ? <Steps box={box} /> : <Sparks cpu={box.cpu} memory={box.memory} />}
       <div className="fleet-card-foot small quiet">
         <span>
-          since <Ago atMs={box.sinceMs} />
+          <For sinceMs={box.sinceMs} />
         </span>
         {box.person === undefined ? null : <span className="fleet-cut">{box.person}</span>}
         <TimeLeft box={box} />

@@ -17,9 +17,8 @@ export function FirstSteps() {
   return (
     <Empty title="No boxes yet">
       <p className="fleet-first-text">
-        A box is a place where a coding agent may do everything, and outside of which it may do nothing that
-        you have not allowed. It works on a copy of your project; you look at what it made and merge what you
-        like.
+        In a box, a coding agent may do everything. Outside, it may do only what you allow. It works on a copy
+        of your project; you review the work and merge what you like.
       </p>
       <Link
         to="/new"
@@ -27,7 +26,7 @@ export function FirstSteps() {
         className="parts-button parts-button-primary"
       >
         <Icon name="plus" />
-        Make the first box
+        Create your first box
       </Link>
       <p className="quiet">or in a terminal:</p>
       <ul className="fleet-first">

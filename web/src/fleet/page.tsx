@@ -83,7 +83,7 @@ function Fleet() {
       <NeedsYou needs={needs} />
       <Toolbar {...{ choices, choose, total: boxes.length, counts, agents, projects, search }} />
       {shown.length === 0 ? (
-        <Empty title="No box is like that">
+        <Empty title="No box matches">
           <Button
             onClick={() => choose({ ...everything, order: choices.order, isGrouped: choices.isGrouped })}
           >

@@ -98,7 +98,7 @@ export const Toolbar = memo(function Toolbar({
           <option value="attention">Attention first</option>
           <option value="name">By name</option>
           <option value="newest">Newest first</option>
-          <option value="cost">Dearest first</option>
+          <option value="cost">Most expensive first</option>
         </Select>
         <Switch
           label="Group by name"

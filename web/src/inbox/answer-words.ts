@@ -33,7 +33,7 @@ export function meaningOf(
     return `${what}, this once: ${secret === undefined ? "one connection" : "one request"}.`;
   const length = durationLabel(ttlMs);
   return scope === "box"
-    ? `${what}, for ${length}. No other box than ${box} may.`
+    ? `${what}, for ${length}. Only ${box} may.`
     : `${what}, and every other box of its project too, for ${length}.`;
 }
 

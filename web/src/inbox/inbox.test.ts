@@ -15,7 +15,7 @@ describe("an answer", () => {
     );
     expect(meaningOf({ ...approval, secret: "key" }, "once", 0)).toContain("one request");
     expect(meaningOf(approval, "box", 3_600_000)).toBe(
-      "Let the box shop reach a.test on port 443, for 1 hour. No other box than shop may.",
+      "Let the box shop reach a.test on port 443, for 1 hour. Only shop may.",
     );
     expect(meaningOf(approval, "project", 86_400_000)).toContain(
       "every other box of its project too, for 1 day",

@@ -7,7 +7,7 @@ import type { Approval } from "../../../src/contract/network/egress.ts";
 import { client } from "../api/client.ts";
 import { useMay } from "../api/me.ts";
 import { approvalsQuery } from "../api/queries.ts";
-import { Left } from "../parts/amount.tsx";
+import { DeniedIn } from "../parts/amount.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Field, Select } from "../parts/field.tsx";
@@ -43,7 +43,7 @@ export function useAnswer(ttlMs: number) {
           const late = isAgentBoxError(error, "approval.not_found");
           const changed = isAgentBoxError(error, "approval.changed");
           if (late) toast("Too late: the question is closed, and nothing was allowed.", "bad");
-          else if (changed) toast("It asks something else now, so nothing was allowed. Look again.", "bad");
+          else if (changed) toast("The question has changed, so nothing was allowed. Read it again.", "bad");
           else toast(toAgentBoxError(error).message, "bad");
         },
       },
@@ -85,7 +85,7 @@ export function Question({ approval, isRead, ttlMs: common, hasKeys = false }: Q
           <Visible text={host} />
         </strong>
         <span className="quiet inbox-left">
-          no answer is a no: <Left untilMs={expiresAtMs} />
+          <DeniedIn atMs={expiresAtMs} />
         </span>
       </p>
       <p className="inbox-sentence">
@@ -136,7 +136,7 @@ export function Question({ approval, isRead, ttlMs: common, hasKeys = false }: Q
 
 export function DurationSelect({ ttlMs, onChange }: { ttlMs: number; onChange: (ttlMs: number) => void }) {
   return (
-    <Field label="A lasting yes holds for">
+    <Field label="Remember for">
       <Select value={ttlMs} onChange={({ target }) => onChange(Number(target.value))}>
         {durations.map(({ ms, label }) => (
           <option key={ms} value={ms}>

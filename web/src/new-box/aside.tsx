@@ -219,8 +219,7 @@ function RunLocally({ createCommand, check }: RunLocallyProps) {
       </p>
       {hasImage || check?.summary === undefined ? null : (
         <Note tone="warn">
-          This box is made of this host's own system. Name an image under Runtime, which other hosts have as
-          well.
+          This box uses this host's own system. To run it elsewhere, name an image under Runtime.
         </Note>
       )}
       <CopyableText

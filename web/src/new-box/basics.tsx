@@ -52,7 +52,7 @@ export function Basics({
           value={typeof name === "string" ? name : ""}
           onChange={({ target }) => onAgent(target.value === "" ? undefined : target.value)}
         >
-          <option value="">as the project or your config says</option>
+          <option value="">default of the project or your config</option>
           {agents.map((one) => (
             <option key={one.name} value={one.name}>
               {one.title}

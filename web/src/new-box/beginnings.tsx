@@ -27,7 +27,7 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
   const copy = async (name: string) => {
     const { box } = await client.getBox(name);
     onDraft({ projectDir: box.projectDir ?? "", values: valuesOf(box.spec) });
-    toast(`Filled in as ${name} was made.`);
+    toast(`Filled in from ${name}.`);
   };
   return (
     <details className="parts-card new-box-section">
@@ -54,7 +54,7 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
           {last === undefined ? null : (
             <Button onClick={() => onDraft(last)} className="new-box-preset">
               <span>Last used</span>
-              <span className="small quiet">As you created a box last in this browser.</span>
+              <span className="small quiet">The last box that you created in this browser.</span>
             </Button>
           )}
         </div>

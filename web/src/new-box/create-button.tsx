@@ -40,9 +40,9 @@ export function CreateButton({
         ? `A race has at most ${mostRunners} boxes.`
         : undefined;
   const why = needsTrust
-    ? "First say whether the project may have what it asks for."
+    ? "Answer first whether the project gets what it asks for."
     : isWrong && isCurrent
-      ? "First correct what is wrong; the summary says what."
+      ? "Fix the problems in the summary first."
       : (raceProblem ?? "");
   return (
     <div className="parts-row new-box-create">

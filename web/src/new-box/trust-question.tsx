@@ -17,8 +17,8 @@ export function TrustQuestion({ question, agreed, onAgree }: TrustProps) {
     return (
       <Note>
         <span>
-          The manifest of <Visible text={projectDir} /> asks for more than its workspace, and somebody has
-          agreed to exactly that.
+          The manifest of <Visible text={projectDir} /> asks for more than its workspace, and a person has
+          agreed to exactly this.
         </span>
       </Note>
     );

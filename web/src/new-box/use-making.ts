@@ -28,7 +28,7 @@ const eventTitles: Readonly<Record<string, string>> = {
   "service.changed": "Service",
   "session.started": "Agent started",
   "box.started": "Running",
-  "box.failed": "Did not come up",
+  "box.failed": "Failed to start",
 };
 
 const recheckMs = 2_000;

@@ -24,6 +24,37 @@ export function Ago({ atMs }: { atMs: number }) {
   );
 }
 
+const unitWords: Readonly<Record<string, string>> = { d: "d", h: "h", m: "min", s: "s" };
+
+/** For sentences: `5 min`, `1 h 20 min`. */
+const spanWords = (ms: number): string =>
+  formatSpan(ms).replaceAll(
+    /(\d)([dhms])/g,
+    (_all, digit: string, unit: string) => `${digit} ${unitWords[unit]}`,
+  );
+
+/** How long something has been so. */
+export function For({ sinceMs }: { sinceMs: number }) {
+  const now = useNow(Date.now() - sinceMs < 2 * minuteMs);
+  const date = new Date(sinceMs);
+  return (
+    <time dateTime={date.toISOString()} title={date.toLocaleString()}>
+      {now - sinceMs < 1_000 ? "just now" : `for ${spanWords(now - sinceMs)}`}
+    </time>
+  );
+}
+
+/** When a question is closed by itself. */
+export function DeniedIn({ atMs }: { atMs: number }) {
+  const now = useNow(atMs - Date.now() < 2 * minuteMs);
+  const date = new Date(atMs);
+  return (
+    <time dateTime={date.toISOString()} title={date.toLocaleString()}>
+      {atMs <= now ? "Denied: no answer in time" : `Denied automatically in ${spanWords(atMs - now)}`}
+    </time>
+  );
+}
+
 export function Left({ untilMs }: { untilMs: number }) {
   const now = useNow(untilMs - Date.now() < 2 * minuteMs);
   const date = new Date(untilMs);

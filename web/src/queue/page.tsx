@@ -76,7 +76,7 @@ function Settings({ settings, mayChange }: { settings: QueueSettings; mayChange:
       {isPaused ? (
         <Note tone="warn">
           <strong>The queue is paused.</strong>
-          <span>{why ?? "What runs goes on; nothing else is started."}</span>
+          <span>{why ?? "Running tasks go on. No new ones start."}</span>
         </Note>
       ) : null}
     </>

@@ -60,7 +60,7 @@ export function ReviewPanel(props: ReviewPanelProps) {
       ) : null}
       {review === undefined ? (
         error === null ? (
-          <Skeleton height={480} label="Looking at the work" />
+          <Skeleton height={480} label="Loading the work" />
         ) : null
       ) : (
         <Looked key={review.digest} {...props} review={review} range={range} look={look} />
@@ -127,7 +127,7 @@ function Looked({
       </DiffPane>
       {review.changes.length === 0 ? (
         <Empty title="Nothing has changed">
-          <p>The box has the files it began with, or what was merged last.</p>
+          <p>The files are the same as at the start or the last merge.</p>
         </Empty>
       ) : null}
     </>

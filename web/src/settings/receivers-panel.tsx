@@ -36,7 +36,7 @@ export function ReceiversPanel() {
   return (
     <Section title="Notices elsewhere">
       <p className="quiet">
-        Hears of your boxes while no page is open: when an agent waits, is done, fails or runs out of budget.
+        Tells you while no page is open when an agent waits, is done, fails or runs out of budget.
       </p>
       <Receivers />
       <NewReceiver />
@@ -85,7 +85,7 @@ function Receivers() {
                     question={`Remove ${to}?`}
                     confirm="Remove"
                     kind="danger"
-                    details={<p>No notice goes there any more.</p>}
+                    details={<p>It gets no more notices.</p>}
                     aria-label={`Remove ${to}`}
                     isBusy={remove.isBusy}
                     onConfirm={() => remove.run(id)}

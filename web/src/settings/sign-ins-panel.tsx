@@ -39,7 +39,7 @@ function SignIns() {
   const queryKey = ["access", "sign-ins"];
   const { data, error } = useQuery({ queryKey, queryFn: () => client.listSignIns() });
   const end = useAction((id: string) => client.endSignIn({ id }), {
-    done: "It is ended.",
+    done: "Signed out.",
     invalidates: [queryKey],
   });
   if (error) return <ErrorNote error={error} />;

@@ -50,7 +50,7 @@ export function TokensPanel() {
 function Tokens() {
   const { data, error } = useQuery({ queryKey, queryFn: () => client.listTokens() });
   const remove = useAction((id: string) => client.removeToken({ id }), {
-    done: "The token is no longer taken.",
+    done: "Token removed.",
     invalidates: [queryKey],
   });
   if (error) return <ErrorNote error={error} />;
@@ -164,7 +164,7 @@ function NewToken() {
           isBusy={isBusy}
           disabled={name.trim() === "" || scopes.length === 0}
         >
-          Make the token
+          Create token
         </Button>
       </div>
       {error ? <ErrorNote error={error} /> : null}

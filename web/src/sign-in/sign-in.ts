@@ -51,7 +51,7 @@ async function finish(): Promise<string> {
   history.replaceState(null, "", callbackPath);
   const begun = takeBegun();
   if (begun === undefined)
-    throw new AgentBoxError("sign_in.refused", "This sign-in was not begun in this tab.", {
+    throw new AgentBoxError("sign_in.refused", "This sign-in was not started in this tab.", {
       hint: "Begin again, and finish in the same tab.",
     });
   const known = ["code", "state", "iss", "error"].flatMap((name) => {

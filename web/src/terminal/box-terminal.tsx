@@ -17,7 +17,7 @@ import { TextInput } from "../parts/field.tsx";
 function SayLine({ box }: { box: string }) {
   const [text, setText] = useState("");
   const say = useAction((message: string) => client.sendMessage(box, { text: message }), {
-    done: "Said.",
+    done: "Message sent.",
     onDone: () => setText(""),
   });
   const interrupt = useAction(() => client.interruptAgent(box), { done: "Interrupted." });
@@ -28,8 +28,8 @@ function SayLine({ box }: { box: string }) {
   return (
     <form className="terminal-say" onSubmit={submit}>
       <TextInput
-        aria-label="Say something to the agent"
-        placeholder="Say something to the agent"
+        aria-label="Message to the agent"
+        placeholder="Message to the agent"
         value={text}
         maxLength={65_536}
         onChange={(event) => setText(event.currentTarget.value)}
@@ -61,7 +61,7 @@ function StoppedBox({ box, phase }: { box: string; phase: string }) {
   return (
     <div className="terminal-page">
       <Note>
-        <span>The box is {phase}. This is the end of what its main session wrote.</span>
+        <span>The box is {phase}. This is the last output of its main session.</span>
         {mayStart && phase === "stopped" ? (
           <span>
             <Button kind="primary" isBusy={start.isBusy} onClick={() => start.run()}>
@@ -111,7 +111,7 @@ function RunningBox({ box, hasAgent }: { box: string; hasAgent: boolean }) {
       </fieldset>
       {shown === undefined ? (
         <Empty title="No session runs in this box">
-          <p>A shell is a session of its own; it goes on when you leave this page.</p>
+          <p>A shell keeps running when you leave this page.</p>
         </Empty>
       ) : (
         <TerminalView key={`${shown}-${current?.startedAtMs ?? 0}`} box={box} session={shown} />
@@ -134,7 +134,7 @@ function EndedSession({ session, onAgain, isBusy }: EndedProps) {
   return (
     <div className="parts-row">
       <span className="quiet">
-        This session has ended; what you see is its last screen.
+        This session has ended. You see its last screen.
         {session.id === "main" ? " The agent starts again with the box." : ""}
       </span>
       {session.id === "main" ? null : (

@@ -68,7 +68,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
           ...(note === "" ? {} : { note }),
           ...(source === "stored" ? { value: takeValue(value.current) } : {}),
         }),
-      `Kept ${name.trim()}.`,
+      `Saved ${name.trim()}.`,
     );
     if (isDone) onDone();
   };
@@ -86,7 +86,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
           ))}
         </Select>
       </Field>
-      <Field label="Where its value is kept">
+      <Field label="Where its value is stored">
         <Select value={source} onChange={({ target }) => setSource(target.value as SourceKind)}>
           {Object.entries(sources).map(([key, words]) => (
             <option key={key} value={key}>
@@ -114,7 +114,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
           </span>
         </Note>
       )}
-      <Field label="Note" hint="What it is for. Everybody who sees the vault sees it.">
+      <Field label="Note" hint="What it is for. Everyone who sees the vault sees it.">
         <TextInput value={note} onChange={({ target }) => setNote(target.value)} />
       </Field>
       {error === undefined ? null : (
@@ -132,7 +132,7 @@ function AddForm({ onDone }: { onDone: () => void }) {
           isBusy={isBusy}
           disabled={name.trim() === "" || hostFlag !== undefined}
         >
-          Keep it
+          Save secret
         </Button>
       </div>
     </form>

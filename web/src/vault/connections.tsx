@@ -158,7 +158,7 @@ function SignIn({ begun }: { begun: ConnectionState }) {
       </div>
       {data.state === "waiting" && data.url !== undefined ? (
         <>
-          <p>Agree there; this page notices.</p>
+          <p>Agree there. This page goes on by itself.</p>
           <ConfirmLink url={data.url} />
           {data.userCode === undefined ? null : (
             <p>
@@ -167,7 +167,7 @@ function SignIn({ begun }: { begun: ConnectionState }) {
           )}
         </>
       ) : null}
-      {isConnected ? <Note>The vault has "{data.secret}". Boxes use it by grant.</Note> : null}
+      {isConnected ? <Note>Saved "{data.secret}" in the vault. Grant it to a box to use it.</Note> : null}
       {data.message === undefined ? null : (
         <p>
           <Visible text={data.message} />

@@ -119,14 +119,14 @@ function GrantForm({ name, onDone }: { name: string; onDone: () => void }) {
       </datalist>
       <Field
         label="For how long"
-        hint="Empty: until it is taken back."
+        hint="Empty: until you revoke it."
         error={isTimeWrong ? "Write it like 90s, 1h30m, 5d." : undefined}
       >
         <TextInput value={time} onChange={({ target }) => setTime(target.value)} />
       </Field>
       <div className="vault-preview" aria-live="polite">
         {!isComplete ? (
-          <p className="quiet">Choose whom it is for, and this says what exactly is granted.</p>
+          <p className="quiet">Choose who it is for, to see what exactly is granted.</p>
         ) : question.error ? (
           <ErrorNote error={question.error} />
         ) : question.data === undefined ? (

@@ -13,7 +13,7 @@ export function VaultPage() {
   return (
     <div className="parts-stack">
       <PageHeader title="Vault" />
-      {may ? <Parts /> : <Empty title="The vault is not yours to see" />}
+      {may ? <Parts /> : <Empty title="You cannot see the vault" />}
     </div>
   );
 }

@@ -54,7 +54,7 @@ export function Receipts() {
       </div>
       {error ? <ErrorNote error={error} /> : null}
       {data === undefined && !error ? <Skeleton height={160} /> : null}
-      {data?.length === 0 ? <Empty title="No secret has been used or refused" /> : null}
+      {data?.length === 0 ? <Empty title="No secret has been used or refused yet" /> : null}
       {data === undefined || data.length === 0 ? null : (
         <section className="table-scroll" tabIndex={0} aria-label="Receipts">
           <table className="table">

@@ -29,7 +29,7 @@ export function Secrets() {
       {data === undefined && !error ? <Skeleton height={220} /> : null}
       {data?.length === 0 ? (
         <Empty title="The vault is empty">
-          <p>A secret that is kept here is used by boxes and never shown to them.</p>
+          <p>Boxes use the secrets that you save here, and never see them.</p>
         </Empty>
       ) : null}
       {data?.map((details) => (
@@ -67,7 +67,7 @@ function Secret({ details: { secret, grants } }: { details: SecretDetails }) {
             details={
               <p>
                 {grants.length === 0
-                  ? "No grants for it."
+                  ? "No box uses it."
                   : `${grants.length === 1 ? "One grant goes" : `${grants.length} grants go`} with it. Boxes can no longer use it.`}
               </p>
             }
@@ -78,7 +78,7 @@ function Secret({ details: { secret, grants } }: { details: SecretDetails }) {
         </div>
       </div>
       <p className="quiet small">
-        Kept <Visible text={sourceText(secret)} />, changed <Ago atMs={updatedAtMs} />
+        Stored <Visible text={sourceText(secret)} />, changed <Ago atMs={updatedAtMs} />
         {note === undefined ? null : (
           <>
             . <Visible text={note} />
@@ -91,7 +91,7 @@ function Secret({ details: { secret, grants } }: { details: SecretDetails }) {
 }
 
 function Grants({ name, grants }: { name: string; grants: readonly SecretGrant[] }) {
-  if (grants.length === 0) return <p className="quiet">No grants.</p>;
+  if (grants.length === 0) return <p className="quiet">No box can use this secret yet.</p>;
   return (
     <ul className="vault-list" aria-label={`Grants of ${name}`}>
       {grants.map((grant) => (
@@ -113,7 +113,7 @@ function Grant({ name, grant }: { name: string; grant: SecretGrant }) {
         ...(scope.kind === "agent" ? { agent: scope.agent } : {}),
       }),
     {
-      done: `Taken back, from the next request on.`,
+      done: `Revoked. The next request is refused.`,
       invalidates: [["vault"]],
       onDone: ({ holders }) => {
         // SECURITY: a box that was given the value itself still has it, and the user must know.
@@ -138,9 +138,9 @@ function Grant({ name, grant }: { name: string; grant: SecretGrant }) {
       </span>
       <ConfirmButton
         kind="danger"
-        question="Take this grant back?"
-        confirm="Take it back"
-        details={<p>From the next request on, the secret is refused there.</p>}
+        question="Revoke this grant?"
+        confirm="Revoke"
+        details={<p>From the next request on, it may not use the secret.</p>}
         onConfirm={() => revoke.run()}
       >
         Revoke

@@ -106,7 +106,7 @@ describe("the rows of a diff", () => {
 });
 
 it("a change says what its lines do not", () => {
-  expect(notesOf({ ...change, newMode: "100755" })).toEqual(["Can be executed now."]);
+  expect(notesOf({ ...change, newMode: "100755" })).toEqual(["Now executable."]);
   expect(notesOf({ ...change, kind: "renamed", oldPath: "b.txt" })).toEqual(["Renamed from b.txt."]);
   expect(notesOf({ ...change, newMode: "160000" })[0]).toContain("222222222222");
   expect(notesOf({ ...change, newMode: "120000", kind: "added" })[0]).toMatch(/symbolic link/);

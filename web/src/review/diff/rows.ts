@@ -211,7 +211,7 @@ function makeRows(change: Change, patch: PatchState & { state: "ready" }, isSpli
       }
     }
   }
-  if (patch.isCut) note("There is more than can be shown here. All of it is in: agentbox diff");
+  if (patch.isCut) note("Too large to show here. See all of it with: agentbox diff");
   if (rows.length === 0) note("Its content is unchanged.");
   return rows;
 }
@@ -227,10 +227,9 @@ export function notesOf({ kind, oldMode, newMode, oldPath, newId, isBinary, byte
     notes.push(
       `A submodule: another repository, at commit ${newId.slice(0, 12)}. Its files are not shown here.`,
     );
-  if (newMode === "100755" && oldMode !== "100755") notes.push("Can be executed now.");
-  if (oldMode === "100755" && newMode === "100644") notes.push("Can be executed no longer.");
-  if (kind === "type_changed")
-    notes.push("It is another kind of thing now: all of the old, then all of the new.");
+  if (newMode === "100755" && oldMode !== "100755") notes.push("Now executable.");
+  if (oldMode === "100755" && newMode === "100644") notes.push("No longer executable.");
+  if (kind === "type_changed") notes.push("The kind of file changed: the old content, then the new.");
   if (isBinary) notes.push(`${bytes.toLocaleString("en-US")} bytes, not text.`);
   return notes;
 }

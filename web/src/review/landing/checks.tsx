@@ -58,7 +58,7 @@ function Check({ name, result }: { name: string; result: CheckResult | undefined
           </Badge>
         </summary>
         {/* The daemon has made what a terminal would act on visible. */}
-        <pre className="review-output small">{output === "" ? "It said nothing." : output}</pre>
+        <pre className="review-output small">{output === "" ? "No output." : output}</pre>
       </details>
     </li>
   );

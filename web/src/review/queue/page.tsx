@@ -86,7 +86,7 @@ export function QueuePage() {
           <Skeleton height={480} label="Looking at the finished boxes" />
         ) : (
           <Empty title="Nothing to review">
-            <p>Boxes come here when their agent is done or stopped, and has changed something.</p>
+            <p>Boxes appear here when their agent is done or stopped and has changed files.</p>
           </Empty>
         )
       ) : null}

@@ -103,7 +103,7 @@ export function RacePage() {
       {boxes === undefined && error === null ? <Skeleton height={480} /> : null}
       {boxes !== undefined && current === undefined ? (
         <Empty title="There is no such race">
-          <p>Its boxes are gone, or one of them is all that is left.</p>
+          <p>Its boxes were removed, or only one is left.</p>
         </Empty>
       ) : null}
       <div className="review-runners">
