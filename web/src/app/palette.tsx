@@ -4,12 +4,15 @@ import { useRouter } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { boxesQuery } from "../api/queries.ts";
 import { boxWord } from "../parts/badge.tsx";
+import { Visible } from "../parts/visible.tsx";
 import { navigation } from "./navigation.ts";
 import { rank } from "./rank.ts";
 
 interface Target {
   readonly label: string;
   readonly detail: string;
+  /** Found by, besides the label. */
+  readonly task?: string | undefined;
   readonly to: string;
 }
 
@@ -22,12 +25,28 @@ function useTargets(): readonly Target[] {
     const pages = navigation.map(({ label, to }) => ({ label, detail: "page", to }));
     const views = (boxes ?? []).flatMap((box) => {
       const to = `/box/${box.name}`;
-      const own: Target = { label: box.name, detail: boxWord(box), to };
-      return [own, ...tabs.map((tab) => ({ label: `${box.name} ${tab}`, detail: tab, to: `${to}/${tab}` }))];
+      const own: Target = { label: box.name, detail: box.task ?? boxWord(box), task: box.task, to };
+      return [
+        own,
+        ...tabs.map((tab) => ({
+          label: `${box.name} ${tab}`,
+          detail: tab,
+          task: box.task,
+          to: `${to}/${tab}`,
+        })),
+      ];
     });
     return [...pages, ...views];
   }, [boxes]);
 }
+
+const find = (targets: readonly Target[], text: string): readonly Target[] =>
+  rank(
+    targets,
+    text,
+    ({ label }) => label,
+    ({ task = "" }) => task,
+  );
 
 export function Palette({ isOpen, setOpen }: { isOpen: boolean; setOpen: (isOpen: boolean) => void }) {
   useEffect(() => {
@@ -48,7 +67,7 @@ function OpenPalette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const targets = useTargets();
-  const found = useMemo(() => rank(targets, text, ({ label }) => label).slice(0, most), [targets, text]);
+  const found = useMemo(() => find(targets, text).slice(0, most), [targets, text]);
   useEffect(() => dialog.current?.showModal(), []);
   const go = (target: Target | undefined) => {
     if (!target) return;
@@ -94,7 +113,9 @@ function OpenPalette({ onClose }: { onClose: () => void }) {
             onMouseMove={() => setChosen(index)}
           >
             <span>{target.label}</span>
-            <span className="quiet small">{target.detail}</span>
+            <span className="app-palette-detail quiet small">
+              <Visible text={target.detail} />
+            </span>
           </li>
         ))}
       </ul>

@@ -10,6 +10,7 @@ import { Notices } from "../notices/notices.tsx";
 import { IconButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Kbd } from "../parts/note.tsx";
+import { KeyHelp } from "./key-help.tsx";
 import { Palette } from "./palette.tsx";
 import { type NavigationItem, navigation } from "./navigation.ts";
 import { chooseTheme, useTheme } from "./theme.ts";
@@ -83,6 +84,18 @@ function Navigation({ onGo }: { onGo: () => void }) {
   );
 }
 
+/** On a phone, where the menu that has the number is closed. */
+function NeedsLink() {
+  const { length: needs } = useNeeds().needs;
+  if (needs === 0) return null;
+  return (
+    <Link to="/inbox" className="app-needs" aria-label={`Inbox, ${needs} for you`}>
+      <Icon name="inbox" />
+      <span className="app-count">{needs}</span>
+    </Link>
+  );
+}
+
 /** Always there and of one height, so that a lost connection moves nothing. */
 function ConnectionNote() {
   const connection = useConnection();
@@ -138,6 +151,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Link>
         <ConnectionNote />
         <span className="app-space" />
+        <NeedsLink />
         <button type="button" className="app-find" onClick={() => setPaletteOpen(true)}>
           <Icon name="search" />
           <span className="app-find-text">Go to …</span>
@@ -153,6 +167,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {children}
       </main>
       <Palette isOpen={isPaletteOpen} setOpen={setPaletteOpen} />
+      <KeyHelp />
       <Notices />
     </div>
   );

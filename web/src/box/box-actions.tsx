@@ -4,7 +4,7 @@ import type { Box } from "../../../src/contract/box.ts";
 import { client } from "../api/client.ts";
 import { removing } from "../api/live.ts";
 import { useMay, useMayOn } from "../api/me.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, IconButton } from "../parts/button.tsx";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { useAction } from "../parts/use-action.ts";
@@ -100,8 +100,9 @@ export function BoxActions({ box }: { box: Box }) {
   const isOwn = useMayOn(name, "own");
   const canShare = useMay("approve") && isOwn;
   const [isSharing, setSharing] = useState(false);
+  const [isMoreShown, setMoreShown] = useState(false);
   return (
-    <>
+    <div className={`box-actions ${isMoreShown ? "box-actions-open" : ""}`}>
       {canWork
         ? verbsFor(state.phase, run?.state).map((verb) => <VerbButton key={verb} name={name} verb={verb} />)
         : null}
@@ -112,7 +113,14 @@ export function BoxActions({ box }: { box: Box }) {
         </Button>
       ) : null}
       {canWork && isOwn ? <RemoveButton box={box} /> : null}
+      <IconButton
+        label={isMoreShown ? "Fewer actions" : "More actions"}
+        icon="more"
+        className="box-actions-more"
+        aria-expanded={isMoreShown}
+        onClick={() => setMoreShown(!isMoreShown)}
+      />
       {isSharing ? <ShareDialog name={name} onClose={() => setSharing(false)} /> : null}
-    </>
+    </div>
   );
 }

@@ -66,7 +66,7 @@ function agentLine(data: Data): EventLine | undefined {
       if (data["isError"] === true) return line("commands", "failed", short(data["summary"], 200), "bad");
       return text(data["summary"]).trim() === ""
         ? undefined
-        : line("commands", "→", short(data["summary"], 200));
+        : line("commands", "Output", short(data["summary"], 200));
     case "file_changed":
       return line("files", text(data["change"]) || "changed", text(data["path"]), "good");
     case "approval_asked":

@@ -1,6 +1,6 @@
 /** The frame of a box: what it is, what can be done with it, and its tabs. */
-import { Link, Outlet } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 import type { Box } from "../../../src/contract/box.ts";
 import { isAgentBoxError } from "../../../src/base/errors.ts";
 import { Left } from "../parts/amount.tsx";
@@ -30,6 +30,13 @@ const commandTabs = [["/box/$name", "Overview"], ...tabs.slice(2)] as const;
 export function BoxLayout() {
   const name = useBoxName();
   const { data, error } = useBox(name);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const pages = useRef<HTMLElement>(null);
+  const hasTabs = data !== undefined;
+  useEffect(() => {
+    const current = pages.current?.querySelector('[aria-current="page"]');
+    current?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [path, hasTabs]);
   useEffect(() => {
     document.title = `${name} · AgentBox`;
     return () => void (document.title = "AgentBox");
@@ -47,7 +54,7 @@ export function BoxLayout() {
       <PageHeader title={name} actions={data ? <BoxActions box={data.box} /> : null}>
         <div className="box-facts">{data ? <HeadFacts box={data.box} /> : <Skeleton height={24} />}</div>
       </PageHeader>
-      <nav className="parts-tabs" aria-label={`Pages of ${name}`}>
+      <nav ref={pages} className="parts-tabs" aria-label={`Pages of ${name}`}>
         {(data?.box.run === undefined && data !== undefined ? commandTabs : tabs).map(([to, label]) => (
           <Link
             key={to}

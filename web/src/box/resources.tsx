@@ -98,7 +98,7 @@ function Summary({ answer }: { answer: ResourcesAnswer }) {
     <TableScroll>
       <table className="table">
         <caption className="visually-hidden">Recent use of the box</caption>
-        <TableHead columns={["Measure", "Now", "Mean", "Most", "Limit"]} />
+        <TableHead columns={["Measure", "Now", "Average", "Peak", "Limit"]} />
         <tbody>
           {measures.map((measure) => {
             const { values } = pointsOf(answer, measure);

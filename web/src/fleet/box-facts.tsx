@@ -84,7 +84,7 @@ export function What({ box }: { box: BoxSummary }) {
         </span>
       )}
       {now === undefined ? null : (
-        <span className={`fleet-cut small ${need === undefined ? "quiet" : "fleet-needs"}`} title={now}>
+        <span className={`fleet-cut small ${need === undefined ? "quiet" : "fleet-need-line"}`} title={now}>
           <Visible text={now} />
         </span>
       )}

@@ -2,7 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
+import { useKeyWords } from "../app/key-help.tsx";
 import { useKeys } from "../app/keys.ts";
+import type { KeyWords } from "../parts/key-list.tsx";
 import { client } from "../api/client.ts";
 import { useMay } from "../api/me.ts";
 import { Count, Money } from "../parts/amount.tsx";
@@ -98,7 +100,7 @@ function Fleet() {
           {shown.length} of {boxes.length} boxes shown
         </output>
       </p>
-      <KeyHelp />
+      <KeyLine />
       <BulkBar
         names={names}
         isBusy={bulk.isBusy}
@@ -161,6 +163,7 @@ function useFleetKeys(keys: FleetKeys): void {
     if (!mayWork || meant.length === 0) return;
     void run(action, meant);
   };
+  useKeyWords(keyWords);
   useKeys({
     j: () => move(1),
     k: () => move(-1),
@@ -180,7 +183,7 @@ function useFleetKeys(keys: FleetKeys): void {
   });
 }
 
-const keyWords: readonly (readonly [string, string])[] = [
+const keyWords: KeyWords = [
   ["j k", "move"],
   ["Enter", "open"],
   ["t", "terminal"],
@@ -194,7 +197,7 @@ const keyWords: readonly (readonly [string, string])[] = [
   ["v", "cards or table"],
 ];
 
-const KeyHelp = () => (
+const KeyLine = () => (
   <p className="fleet-keys small quiet" aria-label="Keys">
     {keyWords.map(([key, what]) => (
       <span key={key}>

@@ -6,6 +6,7 @@ import type { Approval } from "../../../src/contract/network/egress.ts";
 import { useLiveEvents } from "../api/live.ts";
 import { useMay } from "../api/me.ts";
 import { approvalsQuery, missedApprovalsQuery } from "../api/queries.ts";
+import { useKeyWords } from "../app/key-help.tsx";
 import { useKeys } from "../app/keys.ts";
 import { Ago } from "../parts/amount.tsx";
 import { StateBadge } from "../parts/badge.tsx";
@@ -16,6 +17,14 @@ import { MissedQuestions } from "./missed.tsx";
 import { type BoxNeed, NeedLink, useNeeds } from "./needs.tsx";
 import { DurationSelect, Question, useAnswer } from "./question.tsx";
 import { useReading } from "./reading.ts";
+
+const keyWords = [
+  ["j / k", "next and previous question"],
+  ["a", "allow once"],
+  ["b", "allow for this box"],
+  ["p", "allow for the project"],
+  ["d", "deny"],
+] as const;
 
 export function InboxPage() {
   const approvals = useQuery(approvalsQuery);
@@ -78,6 +87,7 @@ function Questions({ questions, ttlMs }: { questions: readonly Approval[]; ttlMs
     if (choice === "project" && current.projectDir === undefined) return;
     answer(current, choice);
   };
+  useKeyWords(keyWords);
   useKeys(
     {
       j: () => move(1),

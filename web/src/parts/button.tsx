@@ -18,9 +18,20 @@ export function Button({ kind, isBusy = false, className = "", disabled, ...rest
   );
 }
 
-export function IconButton({ label, icon, ...rest }: ButtonProps & { label: string; icon: IconName }) {
+export function IconButton({
+  label,
+  icon,
+  className = "",
+  ...rest
+}: ButtonProps & { label: string; icon: IconName }) {
   return (
-    <Button kind="quiet" aria-label={label} title={label} {...rest} className="parts-button-icon">
+    <Button
+      kind="quiet"
+      aria-label={label}
+      title={label}
+      {...rest}
+      className={`parts-button-icon ${className}`}
+    >
       <Icon name={icon} />
     </Button>
   );

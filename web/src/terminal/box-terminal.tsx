@@ -114,7 +114,12 @@ function RunningBox({ box, hasAgent }: { box: string; hasAgent: boolean }) {
           <p>A shell keeps running when you leave this page.</p>
         </Empty>
       ) : (
-        <TerminalView key={`${shown}-${current?.startedAtMs ?? 0}`} box={box} session={shown} />
+        <TerminalView
+          key={`${shown}-${current?.startedAtMs ?? 0}`}
+          box={box}
+          session={shown}
+          takesFocus={chosen === shown}
+        />
       )}
       {mayWork && current?.state === "ended" ? (
         <EndedSession session={current} onAgain={() => start.run(current.id)} isBusy={start.isBusy} />

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type FocusEvent, type KeyboardEvent, useRef, useState } from "react";
 import type { BoxSummary } from "../../../src/contract/api/schemas.ts";
 import { boxesQuery } from "../api/queries.ts";
+import { useKeyWords } from "../app/key-help.tsx";
 import { StateBadge } from "../parts/badge.tsx";
 import { Checkbox } from "../parts/field.tsx";
 import { Empty, ErrorNote, Kbd, PageHeader, Skeleton } from "../parts/note.tsx";
@@ -13,7 +14,13 @@ import { TerminalView } from "./terminal-view.tsx";
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 /** Several terminals side by side. Only the one that has the focus takes keys. */
+const keyWords = [
+  ["F6", "next terminal"],
+  ["Enter", "type in it"],
+] as const;
+
 export function TerminalGridPage() {
+  useKeyWords(keyWords);
   const { data, error } = useQuery(boxesQuery);
   const [choice, setChoice] = useState(readChoice);
   const [active, setActive] = useState<string>();

@@ -2,6 +2,7 @@ import {
   type ClipboardEvent,
   type DragEvent,
   type MouseEvent,
+  useEffect,
   useRef,
   useState,
   type KeyboardEvent,
@@ -60,11 +61,19 @@ interface TerminalViewProps {
   readOnly?: boolean;
   /** A small picture of a terminal among others: no tools, and the session keeps its size. */
   isCompact?: boolean;
+  /** A person has just asked for this session, and types next. */
+  takesFocus?: boolean;
 }
 
 const stop = (event: DragEvent) => event.preventDefault();
 
-export function TerminalView({ box, session, readOnly = false, isCompact = false }: TerminalViewProps) {
+export function TerminalView({
+  box,
+  session,
+  readOnly = false,
+  isCompact = false,
+  takesFocus = false,
+}: TerminalViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const frame = useRef<HTMLElement>(null);
   const mayType = useMayOn(box, "work");
@@ -74,6 +83,12 @@ export function TerminalView({ box, session, readOnly = false, isCompact = false
   const [menu, setMenu] = useState<MenuPosition>();
   const isReadOnly = readOnly || isChosenReadOnly || !mayType;
   const terminal = useTerminal(host, { box, session, isReadOnly, isCompact });
+
+  const { focus } = terminal;
+  const isLive = terminal.state.phase === "live";
+  useEffect(() => {
+    if (takesFocus && isLive) focus();
+  }, [takesFocus, isLive, focus]);
 
   const takePaste = (event: ClipboardEvent) => {
     event.preventDefault();

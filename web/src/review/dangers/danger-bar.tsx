@@ -45,9 +45,10 @@ export function DangerBar(props: DangerBarProps) {
         onClick={() => setOpen(!isOpen)}
       >
         <strong>
-          {dangers.length.toLocaleString("en-US")} {dangers.length === 1 ? "danger" : "dangers"}
+          {dangers.length.toLocaleString("en-US")}{" "}
+          <span className="review-dangers-word">{dangers.length === 1 ? "danger" : "dangers"}</span>
         </strong>
-        <span className="small">
+        <span className="review-dangers-word small">
           {open === 0 ? "all reviewed" : `${open.toLocaleString("en-US")} to review`}
         </span>
         <Icon name="chevron" />

@@ -1,7 +1,7 @@
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SearchInput, Switch } from "../../parts/field.tsx";
-import { Kbd } from "../../parts/note.tsx";
+import { KeyList, type KeyWords } from "../../parts/key-list.tsx";
 import type { useLayout } from "./use-layout.ts";
 
 const keys = [
@@ -24,20 +24,11 @@ export function ReviewHelp({
 }: {
   isOpen: boolean;
   onClose: () => void;
-  more?: readonly (readonly [string, string])[];
+  more?: KeyWords;
 }) {
   return (
     <Dialog title="Keys" isOpen={isOpen} onClose={onClose}>
-      <dl className="review-keys">
-        {[...keys, ...more].map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <Kbd>{key}</Kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      <KeyList words={[...keys, ...more]} />
     </Dialog>
   );
 }
