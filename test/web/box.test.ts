@@ -13,6 +13,7 @@ import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { withStore } from "../support/many-boxes.ts";
 import { makeProject, runIn, working } from "../support/review.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const name = "shop-worker";
@@ -23,6 +24,7 @@ const timeline = (page: Page) => page.getByRole("region", { name: `Timeline of $
 describeUnless(noBrowser)("a box", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
+  secondTryAfresh(() => daemon);
   beforeAll(async () => {
     [daemon, browser] = await Promise.all([startDaemon(), launchBrowser()]);
     const project = await makeProject(daemon);

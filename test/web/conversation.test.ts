@@ -14,6 +14,7 @@ import {
 } from "../support/browser.ts";
 import { longConversation, talkedBox, turn } from "../support/conversations.ts";
 import { modelRecord, withStore } from "../support/many-boxes.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const markup = "<img src=x onerror=alert(1)>";
@@ -53,6 +54,7 @@ const talk = (page: Page, box: string) => page.getByRole("region", { name: `Conv
 
 describeUnless(noBrowser)("the conversation in the dashboard", () => {
   onAgents("with an agent that works", { fixtures: ["notebot"] }, (ground) => {
+    secondTryAfresh(() => ground.daemon);
     let browser: TestBrowser;
     beforeAll(async () => {
       browser = await launchBrowser();

@@ -7,6 +7,7 @@ import { launchBrowser, noBrowser, settled, signedInPage, type TestBrowser } fro
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { makeProject, worked } from "../support/review.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 import { emptyBox, inBox, shellInBox } from "../security/attack.ts";
 
@@ -21,6 +22,7 @@ const png =
 describeUnless(noBrowser)("files and services on the page", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
+  secondTryAfresh(() => daemon);
   beforeAll(async () => {
     [daemon, browser] = await Promise.all([startDaemon(), launchBrowser()]);
     await emptyBox(daemon, box, { services: { clock: { command: clock } } });

@@ -14,6 +14,7 @@ import {
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
 import { endedRun, memoryBox, modelRecord, withStore } from "../support/many-boxes.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const evil = '<img src=x onerror="document.title=1">';
@@ -81,6 +82,7 @@ const ask = (daemon: TestDaemon, name: string) =>
 describeUnless(noBrowser)("the fleet", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
+  secondTryAfresh(() => daemon);
   beforeAll(async () => {
     [daemon, browser] = await Promise.all([startDaemon(), launchBrowser()]);
   });

@@ -7,6 +7,7 @@ import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage }
 import { endedRun, memoryBox, withStore } from "../support/many-boxes.ts";
 import { boxOn, onNetwork, recordsOf, shell } from "../support/network-ground.ts";
 import type { ProgramResult } from "../support/program.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const box = "asking";
@@ -35,6 +36,7 @@ describeUnless(noBrowser)("the inbox", () => {
   onNetwork(
     "with questions",
     (ground) => {
+      secondTryAfresh(() => ground.daemon);
       afterAll(() => browser?.[Symbol.asyncDispose]());
       const openInbox = (expected: RegExp[] = []) =>
         signedInPage(browser!, ground.daemon, { path: "/inbox", expected });

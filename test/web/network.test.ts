@@ -9,6 +9,7 @@ import {
   signedInPage,
 } from "../support/browser.ts";
 import { boxOn, expectDenied, onNetwork, shell } from "../support/network-ground.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const box = "denied";
@@ -18,6 +19,7 @@ describeUnless(noBrowser)("the network page", () => {
   onNetwork(
     "of a box",
     (ground) => {
+      secondTryAfresh(() => ground.daemon);
       afterAll(() => browser?.[Symbol.asyncDispose]());
       const curl = async (url: string) =>
         (await shell(ground.daemon, box, `curl -sS -m 20 ${url}`, 60_000)).stdout;

@@ -16,6 +16,7 @@ import {
   settled,
   signedInPage,
 } from "../support/browser.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const run = promisify(execFile);
@@ -40,6 +41,7 @@ const specOf = ({ spec }: Box) => spec;
 
 describeUnless(noBrowser)("the form for a new box", () => {
   onAgents("with an agent of a person's own", { fixtures: ["notebot"] }, (ground: AgentGround) => {
+    secondTryAfresh(() => ground.daemon);
     let browser: TestBrowser;
     beforeAll(async () => {
       browser = await launchBrowser();

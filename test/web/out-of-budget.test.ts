@@ -6,6 +6,7 @@ import { eventsOf, onAgents } from "../support/agents.ts";
 import { type TestBrowser, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
 import { shell } from "../support/network-ground.ts";
 import { codeOf } from "../support/review.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 /** One question to the model, from a box that stays when it ends. */
@@ -21,6 +22,7 @@ describeUnless(noBrowser)("a box that is out of budget", () => {
   afterAll(() => browser?.[Symbol.asyncDispose]());
 
   onAgents("with a model behind it", { fixtures: ["notebot"] }, (ground) => {
+    secondTryAfresh(() => ground.daemon);
     it.each([
       { width: 1280, height: 800, box: "poor-wide" },
       { width: 390, height: 780, box: "poor-slim" },

@@ -11,6 +11,7 @@ import {
   settled,
   signedInPage,
 } from "../support/browser.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const tasksIn = (page: Page, section: string) =>
@@ -40,6 +41,7 @@ async function fill(page: Page, dir: string, tasks: readonly string[]): Promise<
 
 describeUnless(noBrowser)("the queue's page", () => {
   onAgents("with an agent", { fixtures: ["notebot"] }, (ground) => {
+    secondTryAfresh(() => ground.daemon);
     let browser: TestBrowser;
     beforeAll(async () => {
       browser = await launchBrowser();

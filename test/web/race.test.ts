@@ -12,6 +12,7 @@ import {
   settled,
   signedInPage,
 } from "../support/browser.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 /** A second agent that only a file defines; its program is Notebot's when it is installed. */
@@ -39,6 +40,7 @@ async function fillRace(page: Page, dir: string, rivals: readonly string[]): Pro
 
 describeUnless(noBrowser)("a race from the page", () => {
   onAgents("with two agents of a person's own", { fixtures: ["notebot"] }, (ground) => {
+    secondTryAfresh(() => ground.daemon);
     let browser: TestBrowser;
     beforeAll(async () => {
       browser = await launchBrowser();

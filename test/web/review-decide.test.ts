@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { makeProject, runIn, worked, working } from "../support/review.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const long = Array.from({ length: 200 }, (_, at) => `export const line${at + 1} = ${at + 1};\n`).join("");
@@ -18,6 +19,7 @@ const sizes = [
 describeUnless(noBrowser)("deciding about work", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
+  secondTryAfresh(() => daemon);
   beforeAll(async () => {
     [daemon, browser] = await Promise.all([startDaemon(), launchBrowser()]);
   });

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { onAgents, questionsSince, watch } from "../support/agents.ts";
 import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 const files = { "src/a.js": "one\ntwo\nthree\nfour\nfive\nsix\n" };
@@ -16,6 +17,7 @@ describeUnless(noBrowser)("reviewing what agents have made", () => {
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
   onAgents("with a model behind them", { fixtures: ["notebot"] }, (ground) => {
+    secondTryAfresh(() => ground.daemon);
     const note = async (name: string) => {
       ground.play([{ text: `a note of ${name}`, usage: { input: 120, output: 7 } }]);
       const dir = await ground.project(files);

@@ -4,11 +4,13 @@ import type { Page } from "playwright-core";
 import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { makeProject, runIn, worked, working } from "../support/review.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 
 describeUnless(noBrowser)("the review page", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
+  secondTryAfresh(() => daemon);
   beforeAll(async () => {
     daemon = await startDaemon();
     browser = await launchBrowser();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type TestBrowser, becomesTrue, launchBrowser, noBrowser, signedInPage } from "../support/browser.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { endAll } from "../support/end-all.ts";
+import { secondTryAfresh } from "../support/second-try.ts";
 import { describeUnless } from "../support/skipping.ts";
 import { openTerminal, screenText, shows, startBox, startProgram } from "../support/web-terminal.ts";
 
@@ -23,6 +24,7 @@ function pretendGraphicsCard(): void {
 describeUnless(noBrowser)("the terminal of a box", () => {
   let daemon: TestDaemon;
   let browser: TestBrowser;
+  secondTryAfresh(() => daemon);
   beforeAll(async () => {
     [daemon, browser] = await Promise.all([startDaemon(), launchBrowser()]);
     await startBox(daemon, box);

@@ -36,11 +36,13 @@ function RemovedRow({ removed }: { removed: RemovedBox }) {
           </div>
         )}
       </td>
-      <td>{unmerged.files === 0 ? <span className="quiet">nothing</span> : unmergedWords(unmerged)}</td>
-      <td>
+      <td data-label="Unmerged">
+        {unmerged.files === 0 ? <span className="quiet">nothing</span> : unmergedWords(unmerged)}
+      </td>
+      <td data-label="Removed">
         <Ago atMs={removedAtMs} />
       </td>
-      <td>
+      <td data-label="Kept for">
         <Left untilMs={expiresAtMs} />
       </td>
       <td>
@@ -78,7 +80,7 @@ export function RemovedPanel() {
       {data?.length === 0 ? <p className="quiet">No removed box is kept.</p> : null}
       {data && data.length > 0 ? (
         <TableScroll>
-          <table className="table">
+          <table className="table box-stacked">
             <caption className="visually-hidden">Removed boxes whose work is kept</caption>
             <TableHead columns={["Box", "Unmerged", "Removed", "Kept for"]} hasActions />
             <tbody>

@@ -56,7 +56,7 @@ function Receivers() {
   if (data.length === 0) return <p className="quiet">No receivers yet.</p>;
   return (
     <TableScroll>
-      <table className="table">
+      <table className="table box-stacked">
         <caption className="visually-hidden">Receivers of notices</caption>
         <TableHead columns={["Where", "When"]} hasActions />
         <tbody>

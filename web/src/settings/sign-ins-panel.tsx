@@ -46,7 +46,7 @@ function SignIns() {
   if (!data) return <Skeleton height={80} />;
   return (
     <TableScroll>
-      <table className="table">
+      <table className="table box-stacked">
         <caption className="visually-hidden">Browsers that are signed in</caption>
         <TableHead columns={["Who", "Browser", "Last seen", "Ends"]} hasActions />
         <tbody>
@@ -58,10 +58,10 @@ function SignIns() {
               <td className="small">
                 <Visible text={agent ?? ""} />
               </td>
-              <td>
+              <td data-label="Last seen">
                 <Ago atMs={usedAtMs} />
               </td>
-              <td>
+              <td data-label="Ends">
                 <Left untilMs={expiresAtMs} />
               </td>
               <td>

@@ -58,7 +58,7 @@ function Tokens() {
   if (data.length === 0) return <p className="quiet">No tokens yet.</p>;
   return (
     <TableScroll>
-      <table className="table">
+      <table className="table box-stacked">
         <caption className="visually-hidden">Access tokens</caption>
         <TableHead columns={["Name", "May", "Used", "Ends"]} hasActions />
         <tbody>
@@ -74,8 +74,10 @@ function Tokens() {
                   ))}
                 </span>
               </td>
-              <td>{usedAtMs === undefined ? "never" : <Ago atMs={usedAtMs} />}</td>
-              <td>{expiresAtMs === undefined ? "never" : <Left untilMs={expiresAtMs} />}</td>
+              <td data-label="Used">{usedAtMs === undefined ? "never" : <Ago atMs={usedAtMs} />}</td>
+              <td data-label="Ends">
+                {expiresAtMs === undefined ? "never" : <Left untilMs={expiresAtMs} />}
+              </td>
               <td>
                 <ConfirmButton
                   question={`Remove the token ${name}?`}

@@ -57,7 +57,7 @@ export function Receipts() {
       {data?.length === 0 ? <Empty title="No secret has been used or refused yet" /> : null}
       {data === undefined || data.length === 0 ? null : (
         <section className="table-scroll" tabIndex={0} aria-label="Receipts">
-          <table className="table">
+          <table className="table box-stacked">
             <thead>
               <tr>
                 <th>When</th>
