@@ -38,8 +38,8 @@ describeUnless(noBrowser)("the inbox", () => {
     (ground) => {
       secondTryAfresh(() => ground.daemon);
       afterAll(() => browser?.[Symbol.asyncDispose]());
-      const openInbox = (expected: RegExp[] = []) =>
-        signedInPage(browser!, ground.daemon, { path: "/inbox", expected });
+      const openInbox = (expected: RegExp[] = [], width = 1280) =>
+        signedInPage(browser!, ground.daemon, { path: "/inbox", expected, width });
       const curl = (url: string): Promise<ProgramResult> =>
         shell(ground.daemon, box, `curl -sS -m 55 -w '\\n%{http_code}' ${url}`, 90_000);
       const question = (host: string): Promise<Approval> =>
@@ -61,7 +61,7 @@ describeUnless(noBrowser)("the inbox", () => {
         const running = curl("http://ask.test/first");
         const card = cards(page, "ask.test");
         await card.getByText(/^Let the box asking (reach|GET) ask\.test/).waitFor();
-        await card.getByText(/left$/).waitFor();
+        await card.getByText(/^Denied automatically in \d/).waitFor();
         expect(await arrived()).toEqual([]);
         await card.getByRole("button", { name: "Allow once" }).click();
         expect((await running).stdout).toContain("the internet");
@@ -84,6 +84,20 @@ describeUnless(noBrowser)("the inbox", () => {
         expect((await again).stdout).toMatch(/not_approved[^]*403/);
         expect(await arrived()).toEqual([]);
         expect((await answers("ask.test")).at(-1)).toMatchObject({ outcome: "deny" });
+      });
+
+      it("is answered on a phone, with all that a yes would mean in sight", async () => {
+        await using view = await openInbox([], 390);
+        const { page } = view;
+        const running = curl("http://phone.test/");
+        const card = cards(page, "phone.test");
+        await card.getByText(/^Denied automatically in \d/).waitFor();
+        for (const name of ["Allow once", "For this box"])
+          expect(await card.getByRole("button", { name }).isVisible(), name).toBe(true);
+        await card.getByRole("button", { name: "Deny" }).click();
+        await card.waitFor({ state: "detached" });
+        expect((await running).stdout).toMatch(/not_approved[^]*403/);
+        expect((await answers("phone.test")).at(-1)).toMatchObject({ outcome: "deny" });
       });
 
       it("allows for the box and for as long as it says, by key", async () => {

@@ -117,35 +117,38 @@ describeUnless(noBrowser)("previews in the browser", () => {
     await endAll(daemon, browser);
   });
 
-  it("a port is found on the page, and opens in a tab of its own that cannot look back", async () => {
-    await using view = await signedInPage(browser, daemon, { path: `/box/${box}/services` });
-    await settled(view.page);
-    const opened = view.context.waitForEvent("page");
-    await view.page.getByRole("button", { name: `Open a preview of port ${port}` }).click();
-    const preview = await opened;
-    await preview.getByRole("heading", { name: "Shop" }).waitFor();
-    await preview.getByText("asked with shop=1").waitFor();
-    await preview.getByText("through the socket").waitFor();
-    expect(new URL(preview.url()).hostname).toBe(`p${port}-${box}.localhost`);
-    expect(preview.url()).not.toContain("pass");
-    expect(await preview.evaluate(() => [window.opener, document.referrer])).toEqual([null, ""]);
-    // It stays open as people use it: again, and by its plain address.
-    await preview.reload();
-    await preview.getByRole("heading", { name: "Shop" }).waitFor();
+  it.each([1280, 390])(
+    "a port is found on a page of %i px, and opens in a tab that cannot look back",
+    async (width) => {
+      await using view = await signedInPage(browser, daemon, { path: `/box/${box}/services`, width });
+      await settled(view.page);
+      const opened = view.context.waitForEvent("page");
+      await view.page.getByRole("button", { name: `Open a preview of port ${port}` }).click();
+      const preview = await opened;
+      await preview.getByRole("heading", { name: "Shop" }).waitFor();
+      await preview.getByText("asked with shop=1").waitFor();
+      await preview.getByText("through the socket").waitFor();
+      expect(new URL(preview.url()).hostname).toBe(`p${port}-${box}.localhost`);
+      expect(preview.url()).not.toContain("pass");
+      expect(await preview.evaluate(() => [window.opener, document.referrer])).toEqual([null, ""]);
+      // It stays open as people use it: again, and by its plain address.
+      await preview.reload();
+      await preview.getByRole("heading", { name: "Shop" }).waitFor();
 
-    // Cookies of the box are the preview's alone, and none of ours was touched or can be read.
-    const cookies = await view.context.cookies();
-    const named = (name: string) => cookies.filter((cookie) => cookie.name === name);
-    expect(named("shop")).toMatchObject([{ domain: `p${port}-${box}.localhost` }]);
-    expect(named("agentbox-session")).toMatchObject([
-      { domain: "127.0.0.1", httpOnly: true, sameSite: "Strict" },
-    ]);
-    expect(named("agentbox-preview")).toMatchObject([{ httpOnly: true, sameSite: "Strict" }]);
-    expect(await preview.evaluate(() => document.cookie)).toBe("shop=1");
-    await view.page.reload();
-    await settled(view.page);
-    await view.page.getByRole("heading", { name: "Ports" }).waitFor();
-  });
+      // Cookies of the box are the preview's alone, and none of ours was touched or can be read.
+      const cookies = await view.context.cookies();
+      const named = (name: string) => cookies.filter((cookie) => cookie.name === name);
+      expect(named("shop")).toMatchObject([{ domain: `p${port}-${box}.localhost` }]);
+      expect(named("agentbox-session")).toMatchObject([
+        { domain: "127.0.0.1", httpOnly: true, sameSite: "Strict" },
+      ]);
+      expect(named("agentbox-preview")).toMatchObject([{ httpOnly: true, sameSite: "Strict" }]);
+      expect(await preview.evaluate(() => document.cookie)).toBe("shop=1");
+      await view.page.reload();
+      await settled(view.page);
+      await view.page.getByRole("heading", { name: "Ports" }).waitFor();
+    },
+  );
 
   it("a hostile page reaches neither the dashboard nor the API, another name, or anything outside", async () => {
     await using view = await signedInPage(browser, daemon);

@@ -66,7 +66,7 @@ export function ConfirmButton({ question, confirm, details, onConfirm, kind, ...
           </>
         }
       >
-        {details ?? <p className="quiet">Nothing has happened yet.</p>}
+        {details ?? <p className="quiet">Nothing changes until you confirm.</p>}
       </Dialog>
     </>
   );
