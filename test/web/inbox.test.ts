@@ -15,9 +15,9 @@ let browser: TestBrowser | undefined;
 
 const cards = (page: Page, host: string) =>
   page
-    .getByRole("list", { name: "Questions" })
+    .getByRole("list", { name: "Questions", exact: true })
     .getByRole("listitem")
-    .filter({ hasText: `GET ${host}:80` });
+    .filter({ hasText: new RegExp(`GET ${host}:80|${host}:443`) });
 
 /** A question under a number that was used again, as a page sees it that has not heard of it. */
 function showOldDigests(): void {
