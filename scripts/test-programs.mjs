@@ -57,8 +57,14 @@ const enginePrograms = {
   "docker-compose": "docker-compose",
 };
 
-/** Real servers for the fuzzer of the gate; on request only, because some of them start services. */
-const serverPrograms = { nginx: "nginx-light", apache2: "apache2-bin", caddy: "caddy" };
+/** Real servers, for the fuzzer of the gate and as a box's own; on request only, because some of them start services. */
+const serverPrograms = {
+  nginx: "nginx-light",
+  apache2: "apache2-bin",
+  caddy: "caddy",
+  "redis-server": "redis-server",
+  mariadbd: "mariadb-server",
+};
 
 /** A browser for the dashboard's tests; installed on request only, as engines are. */
 const browserPrograms = { chromium: "chromium" };

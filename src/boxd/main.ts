@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { messageOf } from "../base/errors.ts";
 import { boxPaths } from "../contract/box-paths.ts";
 import type { BoxdConfig } from "../contract/link/messages.ts";
@@ -6,6 +7,30 @@ import { readBoxConfig } from "./box-config.ts";
 
 const badConfig = 70;
 const termGraceMs = 5_000;
+
+/** Where servers of Debian put sockets, logs and temporary files; their packages make these when they are installed. */
+const serverDirs = [
+  "/run/lock",
+  "/run/mysqld",
+  "/run/postgresql",
+  "/run/redis",
+  "/var/lib/nginx",
+  "/var/log/mysql",
+  "/var/log/nginx",
+  "/var/log/postgresql",
+  "/var/log/redis",
+];
+
+/** Memory is empty at every start. Where an image has files of its own, what cannot be made is left out. */
+function makeServerDirs(): void {
+  for (const path of serverDirs) {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o755 });
+    } catch {
+      // Read-only here.
+    }
+  }
+}
 
 /** Everything in the box hangs on boxd, so every failure is reported and survived. */
 function surviveErrors(): void {
@@ -37,4 +62,6 @@ function main(configPath: string, socketPath: string): void {
   void boxd.start();
 }
 
+// Only in a box, where no other config is named.
+if (process.argv[2] === undefined) makeServerDirs();
 main(process.argv[2] ?? boxPaths.config, process.argv[3] ?? boxPaths.linkSocket);

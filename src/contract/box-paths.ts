@@ -10,6 +10,8 @@ export const boxPaths = {
   /** A small file system in memory, for secrets that the box holds itself; only the box's user looks into it. */
   secrets: "/run/secrets",
   tools: "/opt/agentbox",
+  /** What packages of the host have below /etc; links in the box's /etc lead here. */
+  etc: "/opt/agentbox/etc",
   node: "/opt/agentbox/bin/node",
   boxd: "/opt/agentbox/boxd/boxd.js",
   demo: "/opt/agentbox/boxd/demo.js",

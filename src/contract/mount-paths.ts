@@ -40,6 +40,8 @@ export const isPlainAbsolute = (path: string): boolean =>
 /** Why nothing may be mounted at this path of the box; undefined when it may. */
 export function forbiddenMountTarget(target: string): string | undefined {
   const path = normalizePath(target);
+  // SECURITY: a link in the box; through it, a mount would cover what is in /run.
+  if (isWithin(path, "/var/run")) return "/var/run leads to /run in a box; use that path";
   const system = systemDirs.find((dir) => isWithin(path, dir));
   if (system) return `${system} belongs to the system of the box`;
   const own = ownDirs.find((dir) => isWithin(path, dir) || isWithin(dir, path));

@@ -234,6 +234,8 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
       "/var/tmp/x",
       "/dev/shm/x",
       "/dev/null",
+      "/run/x",
+      "/var/run/y",
       `${boxPaths.secrets}/x`,
     ];
     const denied = [
@@ -242,8 +244,9 @@ export const insideCases: readonly ConformanceCase<RuntimeContext>[] = [
       "/etc/x",
       "/etc/passwd",
       "/dev/x",
-      "/run/x",
       "/run/agentbox/x",
+      "/run/agentbox/link.sock/x",
+      "/var/run/agentbox/x",
       "/opt/agentbox/x",
       boxPaths.node,
       boxPaths.boxd,

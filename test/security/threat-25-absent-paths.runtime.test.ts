@@ -30,7 +30,7 @@ const cases = (ground: Ground): void => {
     const paths = [
       "/run/agentbox/box2.json",
       "/run/agentbox/link.sock.new",
-      "/run/docker.sock",
+      "/var/run/agentbox/x",
       "/opt/agentbox/boxd/preload.js",
       "/opt/agentbox/bin/git",
       "/opt/agentbox/hook",
@@ -45,7 +45,12 @@ const cases = (ground: Ground): void => {
       "/sys",
       "/srv",
     ];
-    for (const path of ["/workspace/control", "/home/agent/.local/bin/control", "/tmp/control"])
+    for (const path of [
+      "/workspace/control",
+      "/home/agent/.local/bin/control",
+      "/tmp/control",
+      "/run/control",
+    ])
       expect((await shellInBox(daemon, box, `mkdir -p $(dirname ${path}) && touch ${path}`)).code, path).toBe(
         0,
       );
@@ -56,8 +61,10 @@ const cases = (ground: Ground): void => {
     }
     // Moving what is there out of the way does not help either.
     for (const path of [
+      "/run",
       "/run/agentbox",
       "/run/agentbox/link.sock",
+      "/run/secrets",
       "/opt/agentbox/boxd/boxd.js",
       "/etc/passwd",
     ]) {

@@ -120,7 +120,15 @@ describe.each(runtimes)("the probe in $runtime on $engine", ({ runtime, engine: 
     const known = [...harmless, ...(ownKernel ? gvisorsOwn : [])].map((name) => `/dev/${name}`);
     expect(findings.devices.filter((device) => !known.includes(device))).toEqual([]);
     expect(findings.devices).toContain("/dev/null");
-    const own = ["/dev/mqueue", "/dev/shm", "/home/agent", "/run/secrets", "/tmp", "/var/tmp", "/workspace"];
+    const own = [
+      "/dev/mqueue",
+      "/dev/shm",
+      "/home/agent",
+      "/run",
+      "/run/secrets",
+      "/tmp",
+      "/workspace",
+    ].concat(["/var/lib", "/var/log", "/var/tmp"]);
     expect(findings.writable.filter((path) => !own.includes(path))).toEqual([]);
     expect(findings.writable).toContain("/workspace");
     expect(findings.switches).toEqual([]);

@@ -103,14 +103,24 @@ const cases = (ground: Ground): void => {
     );
     // In memory, and for the box's own user alone: what it holds itself.
     const held = "/run/secrets";
-    const own = ["/dev/shm", "/home/agent", held, "/tmp", "/var/tmp", "/workspace"];
+    const own = [
+      "/dev/shm",
+      "/home/agent",
+      "/run",
+      held,
+      "/tmp",
+      "/var/lib",
+      "/var/log",
+      "/var/tmp",
+      "/workspace",
+    ];
     expect(stdout.trim().split("\n")).toEqual(own);
     const { stdout: rest } = await shellInBox(
       daemon,
       "probe-one",
-      "ls -d /sys /home/* /root /srv /mnt /media /var/run /var/run/docker.sock /run/docker.sock /run/* 2>/dev/null",
+      "ls -d /sys /home/* /root /srv /mnt /media /var/run/docker.sock /run/docker.sock /run/agentbox* /run/s* 2>/dev/null; readlink /var/run; find /run ! -type d ! -path '/run/agentbox/*'",
     );
-    expect(rest.trim().split("\n")).toEqual(["/home/agent", "/run/agentbox", held]);
+    expect(rest.trim().split("\n")).toEqual(["/home/agent", "/run/agentbox", held, "/run"]);
   });
 
   it("turns no switch of the kernel, not even of its own namespaces", async () => {

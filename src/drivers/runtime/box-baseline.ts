@@ -15,6 +15,9 @@ export const boxEnv = {
 export const shmBytes = 256 * mib;
 export const secretBytes = mib;
 
+/** Where servers of the host expect to write without a word of configuration: sockets, logs and state, in memory. */
+export const serverDirs = { "/run": 16 * mib, "/var/log": 64 * mib, "/var/lib": 256 * mib } as const;
+
 /** Memory-backed, therefore never more than half of what the box may use. */
 export const tmpBytes = (memoryBytes: number | undefined): number =>
   Math.max(16 * mib, Math.min(2048 * mib, Math.floor((memoryBytes ?? Number.MAX_SAFE_INTEGER) / 2)));

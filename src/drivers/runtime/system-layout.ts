@@ -3,9 +3,14 @@
  * directory that is not named here does not exist in a box.
  */
 import { accessSync, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { boxPaths } from "../../contract/box.ts";
+import { isWithin } from "../../contract/mount-paths.ts";
+import { etcFiles } from "./etc-files.ts";
+import type { StagedEtc } from "./host-etc.ts";
 
 export type SystemEntry =
-  | { readonly kind: "bind"; readonly path: string }
+  /** At the same path in a box, but for what was copied. */
+  | { readonly kind: "bind"; readonly path: string; readonly source?: string }
   | { readonly kind: "symlink"; readonly path: string; readonly target: string };
 
 export interface SystemLayout {
@@ -60,7 +65,7 @@ function isReadable(path: string): boolean {
 const look = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
 /** Synchronous: forty looks at the system's own disk cost less than forty trips through the thread pool. */
-export function readSystemLayout(): SystemLayout {
+export function readSystemLayout(staged?: StagedEtc): SystemLayout {
   const entries: SystemEntry[] = [];
   for (const path of directories) {
     const stat = look(path);
@@ -72,5 +77,31 @@ export function readSystemLayout(): SystemLayout {
   for (const path of [...etcPaths, ...matching.toSorted().map((name) => `/etc/${name}`)]) {
     if (isReadable(path)) entries.push({ kind: "bind", path });
   }
+  if (staged !== undefined) entries.push(...stagedEntries(staged, entries));
   return { entries, maskedFiles: maskedFiles.filter((path) => look(path) !== undefined) };
+}
+
+/** A box's own files, whose names are the same for each. */
+const ownNames = ["/etc/mtab", ...etcFiles({ name: "", machineId: "" }).map(({ path }) => path)];
+
+/**
+ * One mount, and a link for each of its entries: hundreds of mounts would be slow. What a box has already, as the host's own
+ * directory or as a file of its own, stays.
+ */
+function stagedEntries(
+  { directory, names }: StagedEtc,
+  present: readonly SystemEntry[],
+): readonly SystemEntry[] {
+  const taken = [...ownNames, ...present.map(({ path }) => path)];
+  const free = names.filter((name) => !taken.some((path) => isWithin(path, `/etc/${name}`)));
+  return [
+    { kind: "bind", path: boxPaths.etc, source: directory },
+    ...free.map(
+      (name): SystemEntry => ({
+        kind: "symlink",
+        path: `/etc/${name}`,
+        target: `${boxPaths.etc}/${name}`,
+      }),
+    ),
+  ];
 }

@@ -11,7 +11,7 @@ import {
   type SecurityException,
 } from "../../../contract/box.ts";
 import type { BoxDirs, BoxTools, ShownDirectory } from "../../../ports/runtime.ts";
-import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-baseline.ts";
+import { boxEnv, secretBytes, serverDirs, shmBytes, tmpBytes } from "../box-baseline.ts";
 import type { Placement } from "./limits/limiter.ts";
 import type { SystemFile } from "../system-files.ts";
 import type { SystemLayout } from "../system-layout.ts";
@@ -202,7 +202,7 @@ function systemArgv({ layout, files, descriptors, memoryBytes }: LaunchInput): r
   return [
     ...layout.entries.flatMap((entry) =>
       entry.kind === "bind"
-        ? bind("--ro-bind", entry.path, entry.path)
+        ? bind("--ro-bind", entry.source ?? entry.path, entry.path)
         : ["--symlink", entry.target, entry.path],
     ),
     // After the directories they are in, which would cover them otherwise.
@@ -224,6 +224,15 @@ function systemArgv({ layout, files, descriptors, memoryBytes }: LaunchInput): r
     "/dev",
     ...tmpfs("/tmp", tmpBytes(memoryBytes)),
     ...tmpfs("/var/tmp", tmpBytes(memoryBytes)),
+    ...Object.entries(serverDirs).flatMap(([path, bytes]) =>
+      tmpfs(path, Math.min(bytes, tmpBytes(memoryBytes)), "0755"),
+    ),
+    "--symlink",
+    "/run",
+    "/var/run",
+    "--symlink",
+    "/run/lock",
+    "/var/lock",
   ];
 }
 

@@ -20,6 +20,7 @@ import { type Chain, startChain } from "./chain.ts";
 import { EndWatch } from "./end-watch.ts";
 import { etcFiles } from "../etc-files.ts";
 import { Guard } from "../guard.ts";
+import { HostEtc } from "../host-etc.ts";
 import { OwnerMaps } from "../owner-maps.ts";
 import { findBarrier, Passages } from "./passages.ts";
 import { checkToolchains } from "../toolchain-mounts.ts";
@@ -73,6 +74,7 @@ class BubblewrapRuntime implements Runtime {
   readonly #guard: Guard;
   readonly #owners: OwnerMaps;
   readonly #passages: Passages;
+  readonly #hostEtc: HostEtc;
   readonly #freezer: Freezer;
   readonly #verbs = new KeyedMutex();
   readonly #ends: EndWatch;
@@ -88,6 +90,7 @@ class BubblewrapRuntime implements Runtime {
     this.#guard = new Guard(boxesDir);
     this.#owners = new OwnerMaps(boxesDir, host.uid);
     this.#passages = new Passages(boxesDir, host.uid);
+    this.#hostEtc = new HostEtc(boxesDir);
     this.#freezer = limiter.freezer === undefined ? signalFreezer : groupFreezer(limiter.freezer);
     this.#ends = new EndWatch((name, first) => this.#settle(name, first));
   }
@@ -142,7 +145,7 @@ class BubblewrapRuntime implements Runtime {
   }
 
   async #launch(box: RuntimeBox): Promise<RuntimeStatus> {
-    const layout = readSystemLayout();
+    const layout = readSystemLayout(await this.#hostEtc.stage());
     const files = await mountSystemFiles(box.files ?? [], layout);
     const record: BoxRecord = { version: 1, name: box.name, bootId: this.#bootId, link: box.dirs.link };
     await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });

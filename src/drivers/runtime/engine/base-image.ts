@@ -11,6 +11,9 @@ import type { SystemLayout } from "../system-layout.ts";
 const modes: Readonly<Record<string, number>> = {
   tmp: 0o1777,
   "var/tmp": 0o1777,
+  run: 0o1777,
+  "var/lib": 0o1777,
+  "var/log": 0o1777,
   "run/secrets": 0o700,
   sys: 0o555,
 };
@@ -21,6 +24,7 @@ const directories = [
   "home/agent",
   "opt",
   "opt/agentbox",
+  "opt/agentbox/etc",
   "proc",
   "run",
   "run/agentbox",
@@ -28,6 +32,8 @@ const directories = [
   "tmp",
   "usr",
   "var",
+  "var/lib",
+  "var/log",
   "var/tmp",
   "workspace",
 ];
@@ -62,6 +68,8 @@ function baseArchive(layout: SystemLayout): Buffer {
     ...directories.map((name) => header(`${name}/`, "directory")),
     ...links,
     header("etc/mtab", "symlink", "/proc/self/mounts"),
+    header("var/run", "symlink", "/run"),
+    header("var/lock", "symlink", "/run/lock"),
     Buffer.alloc(2 * blockBytes),
   ]);
 }

@@ -7,7 +7,7 @@ import { omitUndefined } from "../../../base/omit-undefined.ts";
 import { boxPaths, boxUser, type BoxOwner } from "../../../contract/box.ts";
 import { type EngineFacts, isOlderApi } from "../../../host/engine/facts.ts";
 import type { RuntimeBox, ShownDirectory } from "../../../ports/runtime.ts";
-import { boxEnv, secretBytes, shmBytes, tmpBytes } from "../box-baseline.ts";
+import { boxEnv, secretBytes, serverDirs, shmBytes, tmpBytes } from "../box-baseline.ts";
 import type { SystemFile } from "../system-files.ts";
 import type { SystemLayout } from "../system-layout.ts";
 
@@ -149,21 +149,22 @@ function ulimits({ kind, isRootless }: EngineFacts): HostConfig["Ulimits"] {
   return Object.entries({ core: 0, ...more }).map(([Name, most]) => ({ Name, Soft: most, Hard: most }));
 }
 
-function tmpfsMounts(
-  { box, facts, secretsVolume }: ContainerInput,
-  { uid, gid }: BoxOwner,
-): Record<string, string> {
+function tmpfsMounts({ box, secretsVolume }: ContainerInput, { uid, gid }: BoxOwner): Record<string, string> {
   const memory = (bytes: number, mode: string, more = ""): string =>
     `rw,nosuid,nodev,exec,size=${bytes},mode=${mode}${more}`;
-  const scratch = memory(tmpBytes(box.resources.memoryBytes), "1777");
+  const tmp = tmpBytes(box.resources.memoryBytes);
+  const scratch = memory(tmp, "1777");
+  // An image has files of its own in the others.
+  const forServers = Object.entries(serverDirs).filter(
+    ([path]) => box.image === undefined || path === "/run",
+  );
   const extra = (box.exceptions ?? []).flatMap((exception) => Object.entries(exception.tmpfs));
   return {
     // SECURITY: in place of the kernel's own, which tells about the host's hardware, disks and network.
     "/sys": "ro,nosuid,nodev,noexec,size=65536,mode=0555",
     "/tmp": scratch,
     "/var/tmp": scratch,
-    // By default Podman makes it writable to all.
-    ...(facts.kind === "podman" ? { "/run": memory(64 * 1024, "0755") } : {}),
+    ...Object.fromEntries(forServers.map(([path, bytes]) => [path, memory(Math.min(bytes, tmp), "1777")])),
     ...(secretsVolume !== undefined
       ? {}
       : { [boxPaths.secrets]: memory(secretBytes, "0700", `,uid=${uid},gid=${gid}`) }),
@@ -175,7 +176,9 @@ function tmpfsMounts(
 function bindMounts(input: ContainerInput): MountSettings[] {
   const { box, layout } = input;
   const { dirs, tools } = box;
-  const system = layout.entries.filter(({ kind }) => kind === "bind").map(({ path }) => readOnly(path, path));
+  const system = layout.entries.flatMap((entry) =>
+    entry.kind === "bind" ? [readOnly(entry.source ?? entry.path, entry.path)] : [],
+  );
   return [
     ...system,
     ...input.files.map(({ source, target }) => readOnly(source, target)),

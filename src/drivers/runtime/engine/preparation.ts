@@ -8,6 +8,7 @@ import type { EngineFacts } from "../../../host/engine/facts.ts";
 import type { RuntimeBox, ShownDirectory } from "../../../ports/runtime.ts";
 import { etcFiles } from "../etc-files.ts";
 import type { Guard } from "../guard.ts";
+import { HostEtc } from "../host-etc.ts";
 import type { OwnerMaps } from "../owner-maps.ts";
 import { checkBesideGuard } from "../mounts.ts";
 import { checkToolchains } from "../toolchain-mounts.ts";
@@ -40,7 +41,10 @@ export async function prepare(
   }: { readonly guard: Guard; readonly owners: OwnerMaps; readonly boxesDir: string },
 ): Promise<Prepared> {
   // An image has a system of its own: nothing of the host's is shown.
-  const layout = box.image === undefined ? readSystemLayout() : { entries: [], maskedFiles: [] };
+  const layout =
+    box.image === undefined
+      ? readSystemLayout(await new HostEtc(boxesDir).stage())
+      : { entries: [], maskedFiles: [] };
   const trust = await mountSystemFiles(box.files ?? [], layout);
   await mkdir(box.dirs.runtime, { recursive: true, mode: 0o700 });
   const guarded = await guard.raise(box);
