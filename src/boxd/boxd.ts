@@ -20,6 +20,7 @@ import { serveExec } from "./programs/exec.ts";
 import { serveFollow } from "./output/follow.ts";
 import { servePort } from "./ports/open-port.ts";
 import type { HooksFile } from "./hooks-file.ts";
+import { readMemoryDirs } from "./memory-dirs.ts";
 import { HostControl } from "./host-control.ts";
 import type { BoxNetwork } from "./network/index.ts";
 import type { OutputRing } from "./output/output-ring.ts";
@@ -314,6 +315,7 @@ export class Boxd {
       isSealed: this.#isSealed,
       sessions: this.#sessions.statuses,
       services: this.#services.statuses,
+      memory: readMemoryDirs(),
     };
   }
 }

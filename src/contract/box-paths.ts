@@ -25,4 +25,19 @@ export const boxPaths = {
   /** Agents' hooks append one JSON object a line; boxd passes the lines on. */
   hooksFile: "/home/agent/.agentbox/hooks.jsonl",
 } as const;
+/** What of a box is memory and can fill, with the key of the manifest that says how large it is. */
+export const memoryDirs = {
+  "/tmp": "resources.tmp",
+  "/var/tmp": "resources.tmp",
+  "/dev/shm": "resources.shm",
+  "/run": undefined,
+  "/var/log": undefined,
+  "/var/lib": undefined,
+} as const;
+export type MemoryDir = keyof typeof memoryDirs;
+
+/** Less than a hundredth is left: what could not be written was larger, and the program may have removed a part of it. */
+export const isFullMemory = (use: { readonly sizeBytes: number; readonly usedBytes: number }): boolean =>
+  use.usedBytes > use.sizeBytes * 0.99;
+
 export const boxUser = { name: "agent", uid: 1000, gid: 1000 } as const;

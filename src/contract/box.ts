@@ -54,6 +54,9 @@ export const ResourceSpec = z.strictObject({
   memoryBytes: z.int().positive().optional(),
   pids: z.int().positive().optional(),
   diskBytes: z.int().positive().optional(),
+  /** Sizes of what is in memory, where others than the usual were asked for. */
+  tmpBytes: z.int().positive().optional(),
+  shmBytes: z.int().positive().optional(),
   /** Which of the above a person or manifest asked for by name; those are refused where they cannot be enforced. */
   required: z.array(z.enum(["cpus", "memory", "pids", "disk"])),
 });

@@ -117,6 +117,7 @@ export const EventType = z.enum([
   "notice.failed",
   "daemon.started",
   "daemon.stopped",
+  "memory.full",
   "clock.jumped",
 ]);
 export type EventType = z.infer<typeof EventType>;

@@ -48,6 +48,12 @@ const ResourcesSection = z
     memory: Size.optional().describe("Most memory of all processes together; at least 16MiB."),
     pids: z.int().min(8).max(4_194_304).optional().describe("Most processes and threads at a time."),
     disk: Size.optional().describe("Most disk for the workspace and the home; at least 8MiB."),
+    tmp: Size.optional().describe(
+      "Size of /tmp, and of /var/tmp; at least 1MiB. Without it 2GiB, or half of the memory limit. What is in them is memory of the box.",
+    ),
+    shm: Size.optional().describe(
+      "Size of /dev/shm; at least 1MiB. Without it 256MiB. What is in it is memory of the box.",
+    ),
   })
   .describe("Limits. A limit that is named here is enforced, or the box is refused.");
 

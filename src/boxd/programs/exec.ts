@@ -1,8 +1,10 @@
+import { isFullMemory } from "../../contract/box-paths.ts";
 import { decodeJson, type Frame, frameKind } from "../../contract/link/codec.ts";
 import type { BoxdConfig, ExecOp, StreamInput } from "../../contract/link/messages.ts";
 import type { Activity } from "../activity.ts";
 import { boxEnv } from "../box-config.ts";
 import { type Connection, dataKind } from "../connection.ts";
+import { readMemoryDirs } from "../memory-dirs.ts";
 import { startWithPipes } from "./pipe-program.ts";
 import { signalName } from "./process-group.ts";
 import type { Program, ProgramSink, ProgramSpec } from "./program.ts";
@@ -68,7 +70,9 @@ class Exec implements ProgramSink {
   ended({ code, signal }: { code: number | null; signal: string | null }): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);
-    this.#connection.end({ type: "exit", code, signal, timedOut: this.#timedOut });
+    const full = readMemoryDirs().filter(isFullMemory);
+    const exit = { type: "exit", code, signal, timedOut: this.#timedOut } as const;
+    this.#connection.end(full.length === 0 ? exit : { ...exit, full });
   }
 
   #input(program: Program, frame: Frame): void {

@@ -3,7 +3,7 @@ import { omitUndefined } from "../../base/omit-undefined.ts";
 import { anyShell } from "../../agents/launch/launch-shell.ts";
 import { parseEnv } from "../new-box/box-request.ts";
 import type { RunCommand } from "../command.ts";
-import { showEntered, startCleanLine } from "../render/notes.ts";
+import { showEntered, showFull, startCleanLine } from "../render/notes.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
 import { runCommand } from "../terminal/run-command.ts";
 
@@ -33,5 +33,6 @@ export const run: RunCommand = async ({ args, screen, connect }) => {
     startCleanLine(screen);
     screen.note(`Left ${box}. Its other programs go on.`);
   }
+  showFull(screen, exit.full);
   return commandExitCode(exit);
 };

@@ -2,6 +2,7 @@ import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { printable } from "../../base/printable.ts";
 import type { BoxDetails } from "../../contract/api/schemas.ts";
+import { memoryDirs } from "../../contract/box-paths.ts";
 import { describeException } from "../../contract/exception-words.ts";
 import { guardWords } from "../../contract/guarded-paths.ts";
 import { hostsOf, waysOf } from "../../contract/secret/use-words.ts";
@@ -106,7 +107,7 @@ function agentOf({ box }: BoxDetails, style: Style): string[][] {
   ];
 }
 
-function limitsOf({ box }: BoxDetails): string[][] {
+function limitsOf({ box, health }: BoxDetails): string[][] {
   const { memoryBytes, cpus, pids, diskBytes } = box.spec.resources;
   const { ttlMs, idleMs } = box.spec.lifecycle;
   return [
@@ -114,6 +115,13 @@ function limitsOf({ box }: BoxDetails): string[][] {
     ["cpus", cpus === undefined ? "none" : String(cpus)],
     ["processes", pids === undefined ? "none" : String(pids)],
     ["disk", diskBytes === undefined ? "none" : formatBytes(diskBytes)],
+    // In memory; the others are small and seldom asked about.
+    ...(health?.memory ?? [])
+      .filter(({ path, usedBytes, sizeBytes }) => memoryDirs[path] !== undefined || usedBytes * 2 > sizeBytes)
+      .map(({ path, usedBytes, sizeBytes }) => [
+        path,
+        `${formatBytes(usedBytes)} of ${formatBytes(sizeBytes)}`,
+      ]),
     [
       "life",
       `${formatDuration(ttlMs)}${idleMs === undefined ? "" : `, or idle for ${formatDuration(idleMs)}`}`,

@@ -7,7 +7,7 @@ import type { CommandContext, RunCommand } from "../command.ts";
 import { listDeniedHosts } from "../boxes/denied-hosts.ts";
 import { createBox, plannedExec } from "../new-box/create-box.ts";
 import { exitCodeOf, showError } from "../render/error.ts";
-import { showDenied, showEntered, showKept, showLeft, showWarnings } from "../render/notes.ts";
+import { showDenied, showEntered, showFull, showKept, showLeft, showWarnings } from "../render/notes.ts";
 import { attachSession } from "../terminal/attach-session.ts";
 import { findResumable, isEphemeral, runTask } from "./run-agent.ts";
 import { commandExitCode } from "../terminal/exit-code.ts";
@@ -148,7 +148,10 @@ async function execute(context: CommandContext, client: Client): Promise<number>
     wantsInput: !args.isSet("no-stdin"),
     ...omitUndefined({ timeoutMs }),
   });
-  if (!args.isSet("quiet")) showDenied(screen, deniedHosts, isKept ? name : undefined);
+  if (!args.isSet("quiet")) {
+    showDenied(screen, deniedHosts, isKept ? name : undefined);
+    showFull(screen, exit.full);
+  }
   if (isKept && afterMain !== "keep" && !args.isSet("quiet"))
     showKept(screen, name, "its workspace has changed");
   return commandExitCode(exit);

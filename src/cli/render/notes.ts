@@ -1,6 +1,9 @@
+import { formatBytes } from "../../base/bytes.ts";
 import { printable } from "../../base/printable.ts";
 import type { Client } from "../../client/index.ts";
 import type { CreatedBox } from "../../contract/api/schemas.ts";
+import { memoryDirs } from "../../contract/box-paths.ts";
+import type { MemoryUse } from "../../contract/link/messages.ts";
 import type { Screen } from "./screen.ts";
 import { plural } from "./table.ts";
 
@@ -31,6 +34,20 @@ export function showDenied(screen: Screen, hosts: readonly string[], box: string
   screen.note(
     `${screen.errorStyle.dim("note:")} ${plural(hosts.length, "host")} ${verb} denied (${named.join(", ")}${rest > 0 ? `, ${rest} more` : ""}): ${wayOut}`,
   );
+}
+
+/** Programs say "no space left on device" and not where. */
+export function showFull(screen: Screen, full: readonly MemoryUse[] = []): void {
+  for (const { path, sizeBytes } of full) {
+    const key = memoryDirs[path];
+    const wayOut =
+      key === undefined
+        ? "remove what is not needed there, or let the program write to your home"
+        : `a new box has more with --set '${key} = "${formatBytes(sizeBytes * 2).replace(" ", "")}"'`;
+    screen.note(
+      `${screen.errorStyle.dim("note:")} ${path} is full (${formatBytes(sizeBytes)}, in memory): ${wayOut}`,
+    );
+  }
 }
 
 export function showKept(screen: Screen, box: string, why: string): void {

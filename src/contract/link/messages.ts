@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { SeedFile } from "../agent.ts";
+import { type MemoryDir, memoryDirs } from "../box-paths.ts";
 import { MainSession, ServiceSpec } from "../box.ts";
 
 /**
@@ -161,6 +162,14 @@ export const StreamInput = z.discriminatedUnion("type", [
 ]);
 export type StreamInput = z.infer<typeof StreamInput>;
 
+/** How much is used of a directory of the box that lies in memory. */
+export const MemoryUse = z.strictObject({
+  path: z.enum(Object.keys(memoryDirs) as [MemoryDir, ...MemoryDir[]]),
+  sizeBytes: z.int().min(0),
+  usedBytes: z.int().min(0),
+});
+export type MemoryUse = z.infer<typeof MemoryUse>;
+
 /** JSON frames from boxd on a stream. The last one is `exit`, `end` or `failed`; then the connection closes. */
 export const StreamOutput = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("started") }),
@@ -175,6 +184,8 @@ export const StreamOutput = z.discriminatedUnion("type", [
     code: z.int().nullable(),
     signal: z.string().max(16).nullable(),
     timedOut: z.boolean(),
+    /** Directories in memory that had no room left when the program ended. */
+    full: z.array(MemoryUse).max(8).optional(),
   }),
   z.strictObject({ type: z.literal("failed"), code: z.string().max(64), message: z.string().max(4096) }),
   z.strictObject({
@@ -280,6 +291,7 @@ export const Health = z.strictObject({
   isSealed: z.boolean().default(false),
   sessions: z.array(SessionStatus).max(256),
   services: z.array(ServiceStatus).max(256),
+  memory: z.array(MemoryUse).max(8).default([]),
 });
 export type Health = z.infer<typeof Health>;
 

@@ -1,6 +1,7 @@
 /** Reactions of the daemon to messages of a box's link. They come from the box, so nothing in them is trusted. */
 import { printable } from "../../base/printable.ts";
 import type { Box } from "../../contract/box.ts";
+import { isFullMemory } from "../../contract/box-paths.ts";
 import type { SessionStatus } from "../../contract/link/messages.ts";
 import type { LinkReactions } from "../context.ts";
 import type { StartParts, Using } from "../using.ts";
@@ -8,6 +9,8 @@ import { finishMain } from "./finish-main.ts";
 import { isSource, recordOutput } from "../exec/record-output.ts";
 
 export function linkReactions(core: Using<StartParts>): LinkReactions {
+  /** Directories in memory that were full when they were last looked at: each is told once. */
+  const full = new WeakMap<object, ReadonlySet<string>>();
   /** A callback of an earlier box of the same name says nothing about this one. */
   const isCurrent = (box: Box): boolean => core.live.get(box.name)?.incarnation === box.incarnation;
 
@@ -45,6 +48,11 @@ export function linkReactions(core: Using<StartParts>): LinkReactions {
         const isKnown = box.spec.services.some(({ name }) => name === service.name);
         if (isKnown && service.outputBytes > 0) recordOutput(core, box, `service:${service.name}`);
       }
+      const before = full.get(live);
+      const now = health.memory.filter(isFullMemory);
+      full.set(live, new Set(now.map(({ path }) => path)));
+      for (const { path, sizeBytes } of now)
+        if (!before?.has(path)) core.noteFromBox("memory.full", box, { path, sizeBytes });
     },
 
     lost(box) {

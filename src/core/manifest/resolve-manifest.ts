@@ -165,7 +165,7 @@ function whyNotShown(
 }
 
 function resolveResources({ values, origins }: EffectiveManifest): BoxSpec["resources"] {
-  const { cpus, memory, pids, disk } = values.resources ?? {};
+  const { cpus, memory, pids, disk, tmp, shm } = values.resources ?? {};
   const isAsked = (name: string): boolean =>
     (origins.get(`resources.${name}`)?.source ?? "default") !== "default";
   return {
@@ -173,6 +173,8 @@ function resolveResources({ values, origins }: EffectiveManifest): BoxSpec["reso
     ...(memory === undefined ? {} : { memoryBytes: parseBytes(memory)! }),
     ...omitUndefined({ pids }),
     ...(disk === undefined ? {} : { diskBytes: parseBytes(disk)! }),
+    ...(tmp === undefined ? {} : { tmpBytes: parseBytes(tmp)! }),
+    ...(shm === undefined ? {} : { shmBytes: parseBytes(shm)! }),
     required: (["cpus", "memory", "pids", "disk"] as const).filter(isAsked),
   };
 }

@@ -1,5 +1,6 @@
 /** The common part of every box on any runtime: its environment, and its file systems in memory with their sizes. */
-import { boxPaths, boxUser } from "../../contract/box.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import { boxPaths, boxUser, type ResourceSpec } from "../../contract/box.ts";
 
 const mib = 2 ** 20;
 
@@ -12,12 +13,18 @@ export const boxEnv = {
   TERM: "xterm-256color",
 } as const;
 
-export const shmBytes = 256 * mib;
 export const secretBytes = mib;
 
-/** Where servers of the host expect to write without a word of configuration: sockets, logs and state, in memory. */
-export const serverDirs = { "/run": 16 * mib, "/var/log": 64 * mib, "/var/lib": 256 * mib } as const;
-
-/** Memory-backed, therefore never more than half of what the box may use. */
-export const tmpBytes = (memoryBytes: number | undefined): number =>
+/** Memory-backed, therefore never more than half of what the box may use, unless another size was asked for. */
+export const tmpSize = ({ memoryBytes, tmpBytes }: ResourceSpec): number =>
+  tmpBytes ??
   Math.max(16 * mib, Math.min(2048 * mib, Math.floor((memoryBytes ?? Number.MAX_SAFE_INTEGER) / 2)));
+
+export const shmSize = ({ shmBytes }: ResourceSpec): number => shmBytes ?? 256 * mib;
+
+/** Where servers of the host expect to write without a word of configuration: sockets, logs and state. */
+export function serverDirs({ memoryBytes }: ResourceSpec): readonly (readonly [string, number])[] {
+  const most = tmpSize({ ...omitUndefined({ memoryBytes }), required: [] });
+  const sizes = { "/run": 16 * mib, "/var/log": 64 * mib, "/var/lib": 256 * mib };
+  return Object.entries(sizes).map(([path, bytes]) => [path, Math.min(bytes, most)]);
+}

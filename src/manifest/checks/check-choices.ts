@@ -12,6 +12,8 @@ export const checkChoices: Check = (values, context) => [
   ...knownName("E019", ["runtime", "name"], values.runtime?.name, context.runtimes, context.offeredRuntimes),
   ...sizeFloor(["resources", "memory"], values.resources?.memory, "16MiB"),
   ...sizeFloor(["resources", "disk"], values.resources?.disk, "8MiB"),
+  ...sizeFloor(["resources", "tmp"], values.resources?.tmp, "1MiB"),
+  ...sizeFloor(["resources", "shm"], values.resources?.shm, "1MiB"),
   ...checkTimes(values, context),
   ...checkWorkspace(values, context),
 ];

@@ -24,11 +24,16 @@ const tiers: Readonly<Record<Isolation["tier"], string>> = {
 export const tierText = (tier: Isolation["tier"]): string => tiers[tier];
 
 /** Sections without rows are left out. */
-export function specFacts({ box, paths, pid }: Pick<BoxDetails, "box" | "paths" | "pid">): FactSection[] {
+export function specFacts({
+  box,
+  paths,
+  pid,
+  health,
+}: Pick<BoxDetails, "box" | "paths" | "pid" | "health">): FactSection[] {
   const sections: FactSection[] = [
     { title: "Box", rows: boxRows(box, paths, pid) },
     { title: "Agent", rows: agentRows(box) },
-    { title: "Limits", rows: limitRows(box) },
+    { title: "Limits", rows: limitRows(box, health) },
     { title: "Mounts", rows: mountRows(box) },
     {
       title: "Secrets",
@@ -87,7 +92,7 @@ function agentRows({ spec, run }: Box) {
   ];
 }
 
-function limitRows({ spec }: Box) {
+function limitRows({ spec }: Box, health: BoxDetails["health"]) {
   const { memoryBytes, cpus, pids, diskBytes } = spec.resources;
   const { ttlMs, idleMs, restart } = spec.lifecycle;
   return [
@@ -95,6 +100,10 @@ function limitRows({ spec }: Box) {
     ["Processors", cpus === undefined ? "none" : String(cpus)] as const,
     ["Processes", pids === undefined ? "none" : String(pids)] as const,
     ["Disk", diskBytes === undefined ? "none" : formatBytes(diskBytes)] as const,
+    ...(health?.memory ?? []).map(
+      ({ path, usedBytes, sizeBytes }) =>
+        [`${path}, in memory`, `${formatBytes(usedBytes)} of ${formatBytes(sizeBytes)}`] as const,
+    ),
     ["Longest run", formatDuration(ttlMs)] as const,
     ...maybe("Stops when idle for", idleMs === undefined ? undefined : formatDuration(idleMs)),
     ["Started again", { no: "never", "on-failure": "when it fails", always: "always" }[restart]] as const,

@@ -16,7 +16,7 @@ const input: LaunchInput = {
     { source: "/srv/out", target: "/data/out", readOnly: false },
   ],
   guardedNames: [],
-  memoryBytes: 512 * 2 ** 20,
+  resources: { memoryBytes: 512 * 2 ** 20, required: [] },
   files: [],
   layout: {
     entries: [

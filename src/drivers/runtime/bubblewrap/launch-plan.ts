@@ -8,10 +8,11 @@ import {
   boxUser,
   type BoxOwner,
   type MountSpec,
+  type ResourceSpec,
   type SecurityException,
 } from "../../../contract/box.ts";
 import type { BoxDirs, BoxTools, ShownDirectory } from "../../../ports/runtime.ts";
-import { boxEnv, secretBytes, serverDirs, shmBytes, tmpBytes } from "../box-baseline.ts";
+import { boxEnv, secretBytes, serverDirs, shmSize, tmpSize } from "../box-baseline.ts";
 import type { Placement } from "./limits/limiter.ts";
 import type { SystemFile } from "../system-files.ts";
 import type { SystemLayout } from "../system-layout.ts";
@@ -44,7 +45,7 @@ export interface LaunchInput {
   readonly guardedNames: readonly string[];
   /** In place of the workspace's `.git`. */
   readonly ownGit?: string | undefined;
-  readonly memoryBytes: number | undefined;
+  readonly resources: ResourceSpec;
   /** Already checked: each covers a file of the layout, or stands where the layout has nothing. */
   readonly files: readonly SystemFile[];
   readonly layout: SystemLayout;
@@ -198,7 +199,7 @@ const tmpfs = (target: string, bytes: number, mode = "1777"): readonly string[] 
   target,
 ];
 
-function systemArgv({ layout, files, descriptors, memoryBytes }: LaunchInput): readonly string[] {
+function systemArgv({ layout, files, descriptors, resources }: LaunchInput): readonly string[] {
   return [
     ...layout.entries.flatMap((entry) =>
       entry.kind === "bind"
@@ -219,14 +220,12 @@ function systemArgv({ layout, files, descriptors, memoryBytes }: LaunchInput): r
     ...layout.maskedFiles.flatMap((path) => bind("--ro-bind", "/dev/null", path)),
     "--dev",
     "/dev",
-    ...tmpfs("/dev/shm", shmBytes),
+    ...tmpfs("/dev/shm", shmSize(resources)),
     "--remount-ro",
     "/dev",
-    ...tmpfs("/tmp", tmpBytes(memoryBytes)),
-    ...tmpfs("/var/tmp", tmpBytes(memoryBytes)),
-    ...Object.entries(serverDirs).flatMap(([path, bytes]) =>
-      tmpfs(path, Math.min(bytes, tmpBytes(memoryBytes)), "0755"),
-    ),
+    ...tmpfs("/tmp", tmpSize(resources)),
+    ...tmpfs("/var/tmp", tmpSize(resources)),
+    ...serverDirs(resources).flatMap(([path, bytes]) => tmpfs(path, bytes, "0755")),
     "--symlink",
     "/run",
     "/var/run",

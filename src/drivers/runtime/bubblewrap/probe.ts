@@ -136,7 +136,7 @@ async function tryBox(host: BubblewrapHost): Promise<string | undefined> {
       mounts: [],
       files: [],
       guardedNames: [],
-      memoryBytes: undefined,
+      resources: { required: [] },
       layout: readSystemLayout(),
       placement: nowhere,
       become: host.uid === 0 ? nobody : undefined,

@@ -169,7 +169,6 @@ class BubblewrapRuntime implements Runtime {
       guardedNames: guarded?.names ?? [],
       ownGit: guarded?.ownGit,
       host: this.#host,
-      memoryBytes: box.resources.memoryBytes,
       layout,
       files,
       placement,

@@ -7,7 +7,7 @@ import { omitUndefined } from "../../../base/omit-undefined.ts";
 import { boxPaths, boxUser, type BoxOwner } from "../../../contract/box.ts";
 import { type EngineFacts, isOlderApi } from "../../../host/engine/facts.ts";
 import type { RuntimeBox, ShownDirectory } from "../../../ports/runtime.ts";
-import { boxEnv, secretBytes, serverDirs, shmBytes, tmpBytes } from "../box-baseline.ts";
+import { boxEnv, secretBytes, serverDirs, shmSize, tmpSize } from "../box-baseline.ts";
 import type { SystemFile } from "../system-files.ts";
 import type { SystemLayout } from "../system-layout.ts";
 
@@ -109,7 +109,7 @@ function hostConfig(input: ContainerInput, user: BoxOwner): ContainerHostConfig 
     // The embedded boxes' namespaces give the same: boxd answers DNS on port 53 without any right.
     Sysctls: { "net.ipv4.ip_unprivileged_port_start": "0" },
     Tmpfs: tmpfsMounts(input, user),
-    ShmSize: shmBytes,
+    ShmSize: shmSize(box.resources),
     Mounts: bindMounts(input),
     ...limits(input),
     Ulimits: ulimits(facts),
@@ -152,19 +152,16 @@ function ulimits({ kind, isRootless }: EngineFacts): HostConfig["Ulimits"] {
 function tmpfsMounts({ box, secretsVolume }: ContainerInput, { uid, gid }: BoxOwner): Record<string, string> {
   const memory = (bytes: number, mode: string, more = ""): string =>
     `rw,nosuid,nodev,exec,size=${bytes},mode=${mode}${more}`;
-  const tmp = tmpBytes(box.resources.memoryBytes);
-  const scratch = memory(tmp, "1777");
+  const scratch = memory(tmpSize(box.resources), "1777");
   // An image has files of its own in the others.
-  const forServers = Object.entries(serverDirs).filter(
-    ([path]) => box.image === undefined || path === "/run",
-  );
+  const forServers = serverDirs(box.resources).filter(([path]) => box.image === undefined || path === "/run");
   const extra = (box.exceptions ?? []).flatMap((exception) => Object.entries(exception.tmpfs));
   return {
     // SECURITY: in place of the kernel's own, which tells about the host's hardware, disks and network.
     "/sys": "ro,nosuid,nodev,noexec,size=65536,mode=0555",
     "/tmp": scratch,
     "/var/tmp": scratch,
-    ...Object.fromEntries(forServers.map(([path, bytes]) => [path, memory(Math.min(bytes, tmp), "1777")])),
+    ...Object.fromEntries(forServers.map(([path, bytes]) => [path, memory(bytes, "1777")])),
     ...(secretsVolume !== undefined
       ? {}
       : { [boxPaths.secrets]: memory(secretBytes, "0700", `,uid=${uid},gid=${gid}`) }),

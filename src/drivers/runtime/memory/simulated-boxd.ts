@@ -47,6 +47,7 @@ export function startSimulatedBoxd(linkDir: string, ended: () => void): Simulate
     processes: 1 + sessions.list().filter(({ state }) => state === "running").length,
     sessions: sessions.list(),
     services: [],
+    memory: [],
     isSealed,
   });
 
