@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { boxPaths } from "../contract/box-paths.ts";
 import type { BoxdConfig } from "../contract/link/messages.ts";
-import { homeBins, installerEnv, shimDirs, systemBins, systemEnv } from "./home-programs.ts";
+import { homeBins, installerEnv, nodeHeaders, shimDirs, systemBins, systemEnv } from "./home-programs.ts";
 
 /** The host wrote this file and boxd trusts it; a file that is not there or no config is a reason not to start. */
 export function readBoxConfig(path: string): BoxdConfig {
@@ -41,6 +41,7 @@ export function boxEnv(config: BoxdConfig, ...more: Record<string, string>[]): R
     AGENTBOX_BOX: config.box,
     ...installerEnv,
     ...systemEnv(),
+    ...nodeHeaders(searchPath(config)),
   };
   const env = Object.assign(base, config.env, ...more) as Record<string, string>;
   // Its own servers, called by the box's name.

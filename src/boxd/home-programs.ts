@@ -2,8 +2,8 @@
  * Programs that the box installs for itself: they go to its home, are kept with it, and are found. The variables say to
  * each installer that the system is not to be written.
  */
-import { existsSync, lstatSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { messageOf } from "../base/errors.ts";
 import { boxPaths } from "../contract/box-paths.ts";
 
@@ -32,6 +32,61 @@ export const systemBins = (): readonly string[] => knownBins.filter((path) => ex
 /** Rust's own image keeps its toolchains beside `/usr/local/cargo`. */
 export const systemEnv = (): Readonly<Record<string, string>> =>
   existsSync("/usr/local/rustup/toolchains") ? { RUSTUP_HOME: "/usr/local/rustup" } : {};
+
+/**
+ * Native addons are built with the headers that lie beside the Node they are for: node-gyp would ask the internet for
+ * them. Only for exactly that version; a Debian package of headers may be of another Node than the one that is found.
+ */
+export function nodeHeaders(searchPath: string): Readonly<Record<string, string>> {
+  const prefix = nodePrefix(searchPath);
+  if (prefix === undefined || headerVersion(prefix) === undefined) return {};
+  if (headerVersion(prefix) !== versionIn(prefix)) return {};
+  return {
+    npm_package_config_node_gyp_nodedir: prefix,
+    // Of an older node-gyp; a newer npm warns about it.
+    ...(gypVersion(prefix) < 11 ? { npm_config_nodedir: prefix } : {}),
+  };
+}
+
+function nodePrefix(searchPath: string): string | undefined {
+  try {
+    const directory = searchPath
+      .split(":")
+      .find((dir) => dir.startsWith("/") && existsSync(join(dir, "node")));
+    return directory === undefined ? undefined : dirname(dirname(realpathSync(join(directory, "node"))));
+  } catch {
+    return undefined;
+  }
+}
+
+function headerVersion(prefix: string): string | undefined {
+  try {
+    const header = readFileSync(join(prefix, "include/node/node_version.h"), "utf8");
+    const numbers = ["MAJOR", "MINOR", "PATCH"].map(
+      (part) => new RegExp(`^#define NODE_${part}_VERSION (\\d+)$`, "m").exec(header)?.[1],
+    );
+    return numbers.includes(undefined) ? undefined : numbers.join(".");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without starting it: it is the program that boxd itself runs on, or lies where version managers put it. */
+function versionIn(prefix: string): string | undefined {
+  const [found, own] = [join(prefix, "bin/node"), process.execPath].map((path) => statSync(path));
+  if (found!.dev === own!.dev && found!.ino === own!.ino) return process.versions.node;
+  return /\/v?(\d+\.\d+\.\d+)$/.exec(prefix)?.[1];
+}
+
+/** Of the node-gyp that this Node's npm has; 0 where there is none. */
+function gypVersion(prefix: string): number {
+  try {
+    const path = join(prefix, "lib/node_modules/npm/node_modules/node-gyp/package.json");
+    return Number.parseInt((JSON.parse(readFileSync(path, "utf8")) as { version: string }).version, 10);
+  } catch {
+    return 0;
+  }
+}
 
 const shims = `${boxPaths.tools}/boxd/shims`;
 

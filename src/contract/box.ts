@@ -106,6 +106,15 @@ export const EnvScript = z.object({
 });
 export type EnvScript = z.infer<typeof EnvScript>;
 
+/** Of the person who made the box, so that it works as their machine does. */
+export const PersonSettings = z.strictObject({
+  env: z.record(z.string(), z.string()).describe("Time zone, language, editor and pager."),
+  git: z
+    .strictObject({ name: z.string().optional(), email: z.string().optional() })
+    .describe("The author of commits, where the repository names none."),
+});
+export type PersonSettings = z.infer<typeof PersonSettings>;
+
 export const BoxSpec = z.strictObject({
   agent: z.strictObject({
     name: z.string(),
@@ -144,6 +153,7 @@ export const BoxSpec = z.strictObject({
   env: z.record(z.string(), z.string()),
   /** Variables whose values are the person's own: from the host, the command line or the user config. Absent: none. */
   givenEnv: z.array(z.string()).optional(),
+  person: PersonSettings.optional(),
   envScript: EnvScript.optional(),
   services: z.array(ServiceSpec),
   lifecycle: LifecycleSpec,

@@ -13,7 +13,14 @@
  * - A box never runs as the host's root, has no network but its own loopback, and sees only `dirs`, `mounts`,
  *   `tools` and a read-only system.
  */
-import type { BoxOwner, Isolation, MountSpec, ResourceSpec, SecurityException } from "../contract/box.ts";
+import type {
+  BoxOwner,
+  Isolation,
+  MountSpec,
+  PersonSettings,
+  ResourceSpec,
+  SecurityException,
+} from "../contract/box.ts";
 import type { ContainerDescription } from "../contract/container.ts";
 import type { GuardedEntry } from "../contract/guarded-paths.ts";
 
@@ -72,6 +79,8 @@ export interface RuntimeBox {
    */
   readonly toolchains?: readonly ShownDirectory[] | undefined;
   readonly resources: ResourceSpec;
+  /** The author of commits where a repository names none. */
+  readonly git?: PersonSettings["git"] | undefined;
   /**
    * The root of the box, for runtimes that have images: built here, by content, with `tools` inside, so that nothing is
    * put into it at a start. Without it, the host's own system, read-only.

@@ -7,6 +7,7 @@ import { refusalOf } from "../../contract/plan.ts";
 import { readHostVariable } from "../../host/env.ts";
 import { homePaths } from "../../host/home.ts";
 import type { CommandContext } from "../command.ts";
+import { personVariables } from "./person-variables.ts";
 import { findManifest } from "./find-manifest.ts";
 import { withProgress } from "../render/progress.ts";
 import { over, typedValues } from "./set-flag.ts";
@@ -31,6 +32,7 @@ export async function boxInput(
   { args, cwd, env, command }: CommandContext,
   { agent, name: chosen, meanwhile: _meanwhile, ...more }: Making,
 ): Promise<CreateBoxInput> {
+  const person = personVariables();
   const found = await findManifest(cwd, env);
   const name = chosen ?? args.text("name");
   const trust = args.text("trust");
@@ -43,7 +45,7 @@ export async function boxInput(
     projectDir: found?.dir ?? cwd,
     flags: agent === undefined ? typed : { ...typed, agent: { ...typed.agent, name: agent } },
     ...(found === undefined ? {} : { manifest: { file: found.file, text: found.text } }),
-    variables: await hostVariables({ env }, found?.text),
+    variables: { ...(await person), ...(await hostVariables({ env }, found?.text)) },
     ...omitUndefined({ name, trust }),
   };
 }

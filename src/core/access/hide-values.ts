@@ -9,7 +9,9 @@ const namesOf = (values: Values): Record<string, string> =>
  * have those.
  */
 export function hideValues(box: Box): Box {
-  const { spec, main } = box;
+  const { main } = box;
+  // The maker's name and address are for those who work with them.
+  const { person: _person, ...spec } = box.spec;
   return {
     ...box,
     spec: {

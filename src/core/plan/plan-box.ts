@@ -31,6 +31,7 @@ import { tryManifest } from "../manifest/resolve-manifest.ts";
 import { resolveProviders } from "../manifest/resolve-model.ts";
 import type { BoxPlan, PlanInputs, PlanPorts, PlannedImage } from "./box-plan.ts";
 import { findEnforceable } from "./find-enforceable.ts";
+import { personSettings } from "./person-settings.ts";
 import { Problems } from "./problems.ts";
 
 const minFreeBytes = 256 * 2 ** 20;
@@ -73,7 +74,10 @@ export async function planBox(asked: PlanInputs, ports: PlanPorts): Promise<BoxP
       : undefined;
   const offers = await problems.attempt(() => findToolchains({ ports }, manifestInputs));
   const shown = toolchainsOf(offers ?? [], wantsImage(asksFor));
-  const spec = { ...(used ?? pinned ?? asksFor), ...shown.part };
+  const person = isBox
+    ? personSettings(inputs.variables ?? {}, { hasImage: wantsImage(asksFor) })
+    : undefined;
+  const spec = { ...(used ?? pinned ?? asksFor), ...shown.part, ...omitUndefined({ person }) };
   const command = isBox
     ? problems.try(() => planStart(getAgent({ ports }, spec.agent.name), spec, inputs))
     : { kind: "none" as const };

@@ -1,5 +1,6 @@
 /** The box's /etc: written for the box, so that nothing about the host's people, names or network is in it. */
-import { boxPaths, boxUser, type BoxOwner } from "../../contract/box.ts";
+import { gitConfigValue } from "../../base/git-config-value.ts";
+import { boxPaths, boxUser, type BoxOwner, type PersonSettings } from "../../contract/box.ts";
 
 export interface EtcFile {
   readonly path: string;
@@ -11,6 +12,17 @@ export interface EtcSubject {
   readonly machineId: string;
   /** Whom the box's user is inside, where a runtime cannot map it to the usual number. */
   readonly user?: BoxOwner | undefined;
+  readonly git?: PersonSettings["git"] | undefined;
+}
+
+/** Read before every other of git's settings: a repository, or the box's own home, says otherwise. */
+function gitConfig(git: EtcSubject["git"] = {}): string {
+  const author = Object.entries(git).flatMap(([key, value]) =>
+    value === undefined ? [] : [`\t${key} = ${gitConfigValue(value)}\n`],
+  );
+  // Its owner may be another number here than the box's user, and git would work in no such directory.
+  const safe = `[safe]\n\tdirectory = ${boxPaths.workspace}\n`;
+  return author.length === 0 ? safe : `${safe}[user]\n${author.join("")}`;
 }
 
 export function etcFiles(box: EtcSubject): readonly EtcFile[] {
@@ -31,8 +43,7 @@ export function etcFiles(box: EtcSubject): readonly EtcFile[] {
       path: "/etc/hosts",
       content: `127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.0.1 ${box.name}\n`,
     },
-    // Its owner may be another number here than the box's user, and git would work in no such directory.
-    { path: "/etc/gitconfig", content: `[safe]\n\tdirectory = ${boxPaths.workspace}\n` },
+    { path: "/etc/gitconfig", content: gitConfig(box.git) },
     { path: "/etc/hostname", content: `${box.name}\n` },
     { path: "/etc/machine-id", content: `${box.machineId}\n` },
     {

@@ -10,6 +10,7 @@ import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { PreparedWorkspace } from "../../ports/workspace.ts";
 import { CopyBudget, type CopyLimits, copyEntry, openBelow } from "./copy-tree.ts";
 import { gitOk, git } from "../../host/git.ts";
+import { gitConfigValue } from "../../base/git-config-value.ts";
 import { type HostRepository, type RepositorySettings, readSettings } from "../../host/git-repository.ts";
 import {
   borrowedObjects,
@@ -144,16 +145,12 @@ async function makeEmptyRepository(
     "\tlogallrefupdates = true",
     ...(isSha256 ? ["[extensions]", "\tobjectformat = sha256"] : []),
     "[user]",
-    `\tname = ${quoted(settings.user.name)}`,
-    `\temail = ${quoted(settings.user.email)}`,
+    `\tname = ${gitConfigValue(settings.user.name)}`,
+    `\temail = ${gitConfigValue(settings.user.email)}`,
   ];
   await writeFile(join(gitDir, "config"), `${lines.join("\n")}\n`);
   await writeFile(join(gitDir, "HEAD"), `ref: ${branch}\n`);
 }
-
-/** SECURITY: the value comes from the source's config and must not become a line of its own in the clone's. */
-const quoted = (text: string): string =>
-  `"${text.replaceAll(/[\u0000-\u001f\u007f]/g, " ").replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 
 /** A file of the source's repository that is only data: what the person has excluded, or where history ends. */
 async function copyPlainFile(

@@ -174,7 +174,7 @@ class BubblewrapRuntime implements Runtime {
       placement,
       become: this.#host.uid === 0 ? box.owner : undefined,
       command: [boxPaths.node, boxPaths.boxd],
-      etc: etcFiles({ name: box.name, machineId: randomBytes(16).toString("hex") }),
+      etc: etcFiles({ name: box.name, machineId: randomBytes(16).toString("hex"), git: box.git }),
       scratchDir: box.dirs.runtime,
       reportPath: this.#records.reportPath(box.name),
     });

@@ -76,7 +76,7 @@ function writeEtc(box: RuntimeBox, facts: EngineFacts): readonly SystemFile[] {
   const directory = join(box.dirs.runtime, `${prefix}etc`);
   mkdirSync(directory, { recursive: true, mode: 0o755 });
   const machineId = randomBytes(16).toString("hex");
-  const files = etcFiles({ name: box.name, machineId, user: userInside(facts, box.owner) });
+  const files = etcFiles({ name: box.name, machineId, user: userInside(facts, box.owner), git: box.git });
   return files.map(({ path, content }) => {
     const source = join(directory, basename(path));
     writeFileSync(source, content);
