@@ -113,6 +113,28 @@ onEachDaemon("toolchains of the home", (ground: Ground) => {
     expect(await offers(other)).toEqual([["python", "offered", "3.11.7"]]);
   });
 
+  it("are a row of what validate says of a manifest", async () => {
+    const { daemon } = ground;
+    const project = prepare(ground, "valid1", {
+      ".python-version": "3.12\n",
+      "agentbox.toml": "version = 1\n",
+    });
+    const row = async () =>
+      (await daemon.cli(["validate"], { cwd: project })).stdout
+        .split("\n")
+        .filter((line) => /^ *toolchain/.test(line));
+    expect(await row()).toEqual([
+      expect.stringMatching(/python 3\.12 \(\.python-version\), after your yes: 3\.12\.1 of pyenv/),
+    ]);
+    const { toolchains } = await daemon.json<{ toolchains: ToolchainOffer[] }>(["validate"], {
+      cwd: project,
+    });
+    expect(toolchains.map(({ language, state }) => [language, state])).toEqual([["python", "offered"]]);
+    expect((await daemon.cli(["toolchains", "allow"], { cwd: project })).code).toBe(0);
+    expect((await row())[0]).not.toContain("after your yes");
+    expect((await daemon.cli(["trust", "revoke"], { cwd: project })).code).toBe(0);
+  });
+
   it("lead nowhere else, whatever the project or a link says", async () => {
     const { daemon } = ground;
     const project = prepare(ground, "hostile", { ".python-version": "9.9.9\n", ".nvmrc": "../../../etc\n" });

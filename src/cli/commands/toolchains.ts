@@ -5,14 +5,8 @@ import type { Client } from "../../client/index.ts";
 import type { ToolchainOffer } from "../../contract/toolchain.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
 import { boxInput } from "../new-box/create-box.ts";
+import { toolchainStates } from "../render/plan.ts";
 import { renderTable } from "../render/table.ts";
-
-const states: Readonly<Record<ToolchainOffer["state"], string>> = {
-  shown: "boxes have it",
-  offered: "after your yes",
-  system: "boxes have the one of your system",
-  missing: "not on this machine",
-};
 
 export const run: RunCommand = async (context) => {
   const [verb = "show"] = context.args.positionals;
@@ -46,7 +40,7 @@ function render(offers: readonly ToolchainOffer[], image: string | undefined): s
     wanted ?? "any",
     file,
     image === undefined
-      ? states[state]
+      ? toolchainStates[state]
       : "in the image: [runtime] packages, or a feature of devcontainer.json",
     toolchain === undefined || image !== undefined
       ? ""

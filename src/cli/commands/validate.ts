@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { printable } from "../../base/printable.ts";
 import type { Finding } from "../../manifest/index.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
@@ -31,12 +32,12 @@ export const run: RunCommand = async (context) => {
 /** The plan that a box of this file would have on this host now. */
 async function planOf(context: CommandContext, { file, text, dir }: FoundManifest) {
   const client = await context.connect();
-  const { summary, trust, problems } = await client.checkManifest({
+  const { summary, toolchains, trust, problems } = await client.checkManifest({
     projectDir: dir,
     manifest: { file, text },
     variables: await hostVariables(context, text),
   });
-  return { summary, trust, problems };
+  return { summary, trust, problems, ...omitUndefined({ toolchains }) };
 }
 
 export function renderFinding(file: string, finding: Finding, style: Style): string {

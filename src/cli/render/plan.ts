@@ -2,18 +2,32 @@
 import type { ManifestCheck } from "../../contract/api/schemas/forms.ts";
 import type { PlannedCommand } from "../../contract/api/schemas/planned-command.ts";
 import { isRemediable } from "../../contract/plan.ts";
+import type { ToolchainOffer } from "../../contract/toolchain.ts";
 import { printable } from "../../base/printable.ts";
 import type { Style } from "./style.ts";
 import { renderTable } from "./table.ts";
 
-type Plan = Pick<ManifestCheck, "summary" | "trust" | "problems" | "warnings">;
+type Plan = Pick<ManifestCheck, "summary" | "toolchains" | "trust" | "problems" | "warnings">;
+
+/** What each state of a toolchain means for a box. */
+export const toolchainStates: Readonly<Record<ToolchainOffer["state"], string>> = {
+  shown: "boxes have it",
+  offered: "after your yes",
+  system: "boxes have the one of your system",
+  missing: "not on this machine",
+};
 
 // SECURITY: all of it quotes a repository, so it must not be able to redraw the terminal.
-export function renderPlan({ summary, trust, problems, warnings }: Plan, style: Style): string {
+export function renderPlan(
+  { summary, toolchains = [], trust, problems, warnings }: Plan,
+  style: Style,
+): string {
   const rows = summary === undefined ? [] : rowsOf(summary);
   const asked = (trust?.requests ?? []).map((request) => ["asks to", request] as const);
+  const hasImage = summary?.spec.image !== undefined || summary?.spec.packages !== undefined;
+  const tools = toolchains.map((offer) => ["toolchain", describeToolchain(offer, hasImage)] as const);
   const table = renderTable(
-    [...rows, ...asked].map(([name, text]) => [style.dim(name), printable(text)]),
+    [...rows, ...tools, ...asked].map(([name, text]) => [style.dim(name), printable(text)]),
     "  ",
   );
   const shown = problems.map(({ code, message, hint }) => {
@@ -52,4 +66,16 @@ function describeCommand(command: PlannedCommand): string {
   if (command.kind === "none") return "nothing until it is told to";
   if (command.kind === "agent") return command.mode === "headless" ? "its agent on a task" : "its agent";
   return (command.kind === "exec" ? command.argv : command.main.argv).join(" ");
+}
+
+/** An image has what its packages bring; a toolchain of the host is of no use there. */
+function describeToolchain(
+  { language, wanted, file, state, toolchain }: ToolchainOffer,
+  hasImage: boolean,
+): string {
+  const what = [language, wanted].filter(Boolean).join(" ");
+  const found = toolchain === undefined ? "" : `: ${toolchain.version} of ${toolchain.manager}`;
+  return hasImage
+    ? `${what} (${file}), in the image`
+    : `${what} (${file}), ${toolchainStates[state]}${found}`;
 }
