@@ -2,12 +2,12 @@
  * "What a box has of your machine" in docs/boxes.md, row by row: each is looked up in a box that a person with settings of their
  * own has made. The settings that no box gets are there as well.
  */
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { chownTree, type Ground, onEachDaemon, shellInBox } from "../security/attack.ts";
+import { waitFor } from "../../src/base/wait-for.ts";
+import { chownTree, eventsOf, type Ground, onEachDaemon, shellInBox } from "../security/attack.ts";
 import { hasProgram, isRoot, ordinaryUser } from "../support/host-facts.ts";
-import { runProgram } from "../support/program.ts";
 import { itUnless } from "../support/skipping.ts";
 
 const canary = "canary-of-the-person";
@@ -25,7 +25,7 @@ const settings = {
 /** What each row of the table claims: a command in the box, and what it prints. */
 const claims: Readonly<Record<string, { readonly script: string; readonly prints: RegExp }>> = {
   "programs below `/usr`": {
-    script: "command -v git bash vim",
+    script: "for p in git bash vim; do command -v $p; done",
     prints: /^(\/usr)?\/bin\/git\n.*bash\n.*vim\n$/,
   },
   "settings of packages in `/etc`": { script: "head -c 0 /etc/vim/vimrc && echo read", prints: /^read\n$/ },
@@ -100,6 +100,7 @@ onEachDaemon("what a box has of a machine", (ground: Ground) => {
     expect(said.stdout).not.toContain(canary);
   });
 
+  const gyp = "/usr/lib/node_modules/npm/node_modules/node-gyp/bin/node-gyp.js";
   const headers = "/usr/include/node/node_version.h";
   const version = process.versions.node.split(".").map((part) => `_VERSION ${part}\n`);
   const text = (() => {
@@ -110,7 +111,7 @@ onEachDaemon("what a box has of a machine", (ground: Ground) => {
     }
   })();
   const why =
-    process.execPath !== "/usr/bin/node" || !version.every((line) => text.includes(line))
+    process.execPath !== "/usr/bin/node" || !existsSync(gyp) || !version.every((line) => text.includes(line))
       ? "Node's headers are not beside it"
       : hasProgram("make") && hasProgram("c++")
         ? undefined
@@ -119,7 +120,6 @@ onEachDaemon("what a box has of a machine", (ground: Ground) => {
     "builds native addons with the headers of the host's Node, and asks for none",
     async () => {
       const { daemon } = ground;
-      const root = (await runProgram(["npm", "root", "-g"])).stdout.trim();
       await daemon.client.createBox({ name: "addons", flags: { workspace: { mode: "empty" } } });
       const { code, stdout, stderr } = await shellInBox(
         daemon,
@@ -137,12 +137,18 @@ static napi_value init(napi_env env, napi_value exports) {
 }
 NAPI_MODULE(NODE_GYP_MODULE_NAME, init)
 END
-         node ${root}/npm/node_modules/node-gyp/bin/node-gyp.js rebuild > log 2>&1 || { cat log; exit 1; }
+         node ${gyp} rebuild > log 2>&1 || { cat log; exit 1; }
          node -p 'require("./build/Release/addon.node").answer'`,
       );
       expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "42\n", stderr: "" });
-      const { records } = await daemon.json<{ records: unknown[] }>(["net", "addons"]);
-      expect(JSON.stringify(records)).not.toContain("nodejs.org");
+      expect(await eventsOf(daemon, "egress.denied", "addons")).toEqual([]);
+      // The control: without them, it asks the internet and fails.
+      const control = `env -u npm_package_config_node_gyp_nodedir timeout 100 node ${gyp} rebuild`;
+      expect((await shellInBox(daemon, "addons", control)).code).not.toBe(0);
+      await waitFor(
+        "the refusal is on record",
+        async () => (await eventsOf(daemon, "egress.denied", "addons")).length > 0,
+      );
     },
     180_000,
   );

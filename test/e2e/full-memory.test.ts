@@ -50,7 +50,8 @@ onEachDaemon("a full directory in memory", (ground: Ground) => {
     const { code, stderr } = await ground.daemon.cli([
       "run",
       "shell",
-      "--empty",
+      "--workspace",
+      "empty",
       "--set",
       'resources.tmp = "1KiB"',
       "--",

@@ -49,7 +49,7 @@ function plant(): { readonly etc: string; readonly status: string } {
   const trap = join(etc, "trap");
   mkdirSync(join(trap, "closed"), { recursive: true });
   const files: readonly [string, string, string, number][] = [
-    ["brought", "as brought\n", "as brought\n", 0o644],
+    ["brought", "as-its-package-brought-it\n", "as-its-package-brought-it\n", 0o644],
     ["edited", "password =\n", `password = ${canary}\n`, 0o644],
     ["group-only", `${canary}\n`, `${canary}\n`, 0o640],
     ["closed/inside", `${canary}\n`, `${canary}\n`, 0o644],
@@ -94,8 +94,10 @@ const cases = (ground: Ground): void => {
       box,
       "cd /etc/trap/ && find . ! -type d | sort && cat brought link-to-brought",
     );
-    expect(stdout).toBe("./brought\n./link-to-brought\nas brought\nas brought\n");
-    const search = ["grep", "-rsl", "-e", canary, "-e", "as brought"];
+    expect(stdout).toBe(
+      "./brought\n./link-to-brought\nas-its-package-brought-it\nas-its-package-brought-it\n",
+    );
+    const search = ["grep", "-rsl", "-e", canary, "-e", "as-its-package-brought-it"];
     const found = await inBox(daemon, box, [...search, "/etc", "/opt", "/run", "/var", "/home"]);
     expect(found.stdout).toBe("/opt/agentbox/etc/trap/brought\n");
   });
@@ -111,7 +113,7 @@ const cases = (ground: Ground): void => {
        for f in /etc/trap/brought /etc/trap/new /etc/new /opt/agentbox/etc/trap/brought; do echo x 2> /dev/null >> $f && echo "wrote $f"; done
        rm -rf /etc/trap/brought 2> /dev/null; mv /etc/trap /tmp/x 2> /dev/null; cat /etc/trap/brought`,
     );
-    expect(stdout).toBe("3\nown-etc\nas brought\n");
+    expect(stdout).toBe("3\nown-etc\nas-its-package-brought-it\n");
   });
 
   it("shows no link out of what it shows", async () => {

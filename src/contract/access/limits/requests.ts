@@ -1,6 +1,9 @@
 /** Limits on routes that make boxes, change what they may reach, land their work, or give a person access. */
 import type { Scope } from "../scope-names.ts";
+import { gitVariables, settingVariables } from "../../person-variables.ts";
 import type { Limit } from "./limit.ts";
+
+const personVariables: readonly string[] = [...settingVariables, ...Object.values(gitVariables)];
 
 const always = (): boolean => true;
 
@@ -56,7 +59,8 @@ export const hostVariables: Limit<Asked> = {
   // SECURITY: they would become keys of models for the host, also for other boxes.
   what: "give values of host variables",
   instead: "type the command where the variables are",
-  isAsked: ({ variables }) => Object.keys(variables ?? {}).length > 0,
+  // Time zone, editor and the like give nothing: of those who may only ask, none is taken.
+  isAsked: ({ variables }) => Object.keys(variables ?? {}).some((name) => !personVariables.includes(name)),
 };
 
 interface Queued extends Pick<Asked, "variables" | "trust"> {
