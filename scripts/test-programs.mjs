@@ -57,14 +57,11 @@ const enginePrograms = {
   "docker-compose": "docker-compose",
 };
 
-/** Real servers, for the fuzzer of the gate and as a box's own; on request only, because some of them start services. */
-const serverPrograms = {
-  nginx: "nginx-light",
-  apache2: "apache2-bin",
-  caddy: "caddy",
-  "redis-server": "redis-server",
-  mariadbd: "mariadb-server",
-};
+/** Real servers for the fuzzer of the gate; on request only, because some of them start services. */
+const serverPrograms = { nginx: "nginx-light", apache2: "apache2-bin", caddy: "caddy" };
+
+/** Servers that are started in boxes; on request only, too. */
+const boxServerPrograms = { "redis-server": "redis-server", mariadbd: "mariadb-server" };
 
 /** A browser for the dashboard's tests; installed on request only, as engines are. */
 const browserPrograms = { chromium: "chromium" };
@@ -77,6 +74,6 @@ export function programsFor(isWanted, isWhole) {
     ...(isWanted("programs") ? [toolStorePrograms] : []),
     ...(withBoxes ? [boxPrograms] : []),
     ...(isWanted("system") ? [terminalPrograms, registryPrograms] : []),
-    ...(withBoxes && isWhole ? [enginePrograms, serverPrograms, browserPrograms] : []),
+    ...(withBoxes && isWhole ? [enginePrograms, serverPrograms, boxServerPrograms, browserPrograms] : []),
   ];
 }
