@@ -3,21 +3,19 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { boxEnv } from "../../contract/network/box-env.ts";
+import { settingVariables } from "../../contract/person-variables.ts";
 import { inheritedEnv } from "../../host/env.ts";
 import { type Check, fails, holds, wordsOf, refused, status, untested } from "./check.ts";
 
-/** Variables that a box has values of its own for, which may well be the same. */
-const ordinaryVariables = new Set([
+/** Variables that a box has values of its own for, which may well be the same, and those of yours that it is given. */
+const ordinaryVariables = new Set<string>([
+  ...settingVariables,
   "PATH",
   "TERM",
-  "LANG",
-  "LC_ALL",
   "PWD",
   "SHLVL",
   "_",
-  "TZ",
   "SHELL",
-  "COLORTERM",
   "USER",
   "LOGNAME",
 ]);
