@@ -2,6 +2,7 @@
  * What of the caller's own settings a box has, so that it shows time, words and authors as their machine does. A fixed list,
  * with a shape for each: nothing else of an environment comes along, and no value is one that could hold a secret.
  */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { PersonSettings } from "../../contract/box.ts";
 import { gitVariables, settingVariables } from "../../contract/person-variables.ts";
 
@@ -36,7 +37,7 @@ export function personSettings(
     const value = valueOf(variable)?.trim();
     return value === undefined || value === "" || value.length > 256 ? undefined : value;
   });
-  const git = { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };
+  const git = omitUndefined({ name, email });
   if (env.length === 0 && Object.keys(git).length === 0) return undefined;
   return { env: Object.fromEntries(env), git };
 }
