@@ -138,7 +138,7 @@ describe("reading", () => {
     await writeFile(join(mine, "file"), "mine");
     await writeFile(join(theirs, "file"), "theirs");
     await chmod(join(theirs, "file"), 0o666);
-    const swapped = join(root, "place");
+    const swapped = join(root, "swapped");
     await symlink(mine, swapped);
     const ending = new AbortController();
     const swapping = (async () => {

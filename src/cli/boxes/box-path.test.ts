@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseCopyEnd, planCopy } from "./box-path.ts";
 
-describe("parseCopyPlace", () => {
+describe("parseCopyEnd", () => {
   it.each([
     ["shop:/etc/passwd", { kind: "box", box: "shop", path: "/etc/passwd" }],
     ["shop:src", { kind: "box", box: "shop", path: "/workspace/src" }],

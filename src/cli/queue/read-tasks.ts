@@ -54,11 +54,11 @@ function parseLines(path: string, text: string): TypedTask[] {
   });
 }
 
-function parseJson(line: string, place: string): TypedTask {
+function parseJson(line: string, position: string): TypedTask {
   try {
-    return asTask(JSON.parse(line), place);
+    return asTask(JSON.parse(line), position);
   } catch (error) {
-    if (error instanceof SyntaxError) throw invalid(`${place} is not JSON: ${error.message}.`, example);
+    if (error instanceof SyntaxError) throw invalid(`${position} is not JSON: ${error.message}.`, example);
     throw error;
   }
 }
@@ -78,16 +78,16 @@ async function parseToml(path: string, text: string): Promise<TypedTask[]> {
   return tasks.map((one, index) => asTask(one, `${path}, task ${index + 1}`));
 }
 
-function asTask(value: unknown, place: string): TypedTask {
-  if (typeof value !== "object" || value === null) throw invalid(`${place} is not a task.`, example);
+function asTask(value: unknown, position: string): TypedTask {
+  if (typeof value !== "object" || value === null) throw invalid(`${position} is not a task.`, example);
   const { task, name, timeout, agent, ...sections } = value as Record<string, unknown>;
-  if (typeof task !== "string" || task.trim() === "") throw invalid(`${place} has no task text.`, example);
+  if (typeof task !== "string" || task.trim() === "") throw invalid(`${position} has no task text.`, example);
   if (name !== undefined && typeof name !== "string")
-    throw invalid(`${place}: the name is not text.`, example);
+    throw invalid(`${position}: the name is not text.`, example);
   const timeoutMs =
     timeout === undefined ? undefined : parseDuration(typeof timeout === "string" ? timeout : "");
   if (timeout !== undefined && timeoutMs === undefined)
-    throw invalid(`${place}: the timeout is not a duration.`, 'Write timeout = "30m".');
+    throw invalid(`${position}: the timeout is not a duration.`, 'Write timeout = "30m".');
   const flags = { ...sections, ...(agent === undefined ? {} : { agent: asAgent(agent) }) };
   return { task, ...omitUndefined({ name, timeoutMs }), ...(Object.keys(flags).length > 0 ? { flags } : {}) };
 }

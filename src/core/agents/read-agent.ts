@@ -60,7 +60,7 @@ function take(
   if (event.kind === "session_started" && !conversationId.test(event.conversation)) return;
   core.agentWatch.noteEvent(box.name, event);
   // First, so that a reader that is woken by the event finds the entry.
-  core.conversations.said(box, event);
+  core.conversations.record(box, event);
   core.noteFromAgent(box, event);
   // At a terminal the box goes on after each turn; without one the end of the run is the moment.
   if (event.kind === "turn_done" && box.run?.mode === "interactive") {

@@ -23,7 +23,7 @@ type Notice = "budget.warned" | "budget.exhausted";
 
 export class BudgetNotices {
   readonly #core: NoticeContext;
-  readonly #said = new Map<string, Readonly<Record<string, unknown>>>();
+  readonly #sent = new Map<string, Readonly<Record<string, unknown>>>();
   #recall: Promise<void> | undefined;
 
   constructor(core: NoticeContext) {
@@ -41,29 +41,29 @@ export class BudgetNotices {
 
   /** For the limit, not for the box: of all the boxes that share a limit, the one that crossed the line says so. */
   level(box: Box, level: Obstacle): void {
-    if (level.used >= level.limit * warnAt) this.#say("budget.warned", box, level);
+    if (level.used >= level.limit * warnAt) this.#send("budget.warned", box, level);
   }
 
   exhausted(box: Box, obstacle: Obstacle): void {
-    this.#say("budget.exhausted", box, obstacle);
+    this.#send("budget.exhausted", box, obstacle);
   }
 
   /** Whether a request of this box was refused for this limit as it is now. */
   wasExhausted(box: Box, obstacle: Obstacle): boolean {
-    return this.#said.has(keyOf("budget.exhausted", box.incarnation, dataOf(obstacle)));
+    return this.#sent.has(keyOf("budget.exhausted", box.incarnation, dataOf(obstacle)));
   }
 
   /** The most that the request may have used which was refused for this limit. */
   refused(box: Box, obstacle: Obstacle): number | undefined {
-    const next = this.#said.get(keyOf("budget.exhausted", box.incarnation, dataOf(obstacle)))?.["next"];
+    const next = this.#sent.get(keyOf("budget.exhausted", box.incarnation, dataOf(obstacle)))?.["next"];
     return typeof next === "number" ? next : undefined;
   }
 
-  #say(notice: Notice, box: Box, level: Obstacle): void {
+  #send(notice: Notice, box: Box, level: Obstacle): void {
     const data = dataOf(level);
     const key = keyOf(notice, box.incarnation, data);
-    if (this.#said.has(key)) return;
-    this.#said.set(key, data);
+    if (this.#sent.has(key)) return;
+    this.#sent.set(key, data);
     this.#core.background(`noting ${notice}`, this.#core.note(notice, box, data));
   }
 
@@ -73,7 +73,7 @@ export class BudgetNotices {
       for (const event of await this.#core.ports.store.listEvents(query)) {
         const key = keyOf(type, event.incarnation ?? "", event.data);
         // The newest comes first.
-        if (!this.#said.has(key)) this.#said.set(key, event.data);
+        if (!this.#sent.has(key)) this.#sent.set(key, event.data);
       }
     }
   }

@@ -39,9 +39,9 @@ describe("what is kept", () => {
   it("has numbers that grow by one, and turns that begin with what a person asks", () =>
     withBox(async (core, box) => {
       core.conversations.asked(box, "Do it.", "ada");
-      core.conversations.said(box, message("I do."));
+      core.conversations.record(box, message("I do."));
       core.conversations.asked(box, "And more.", undefined);
-      core.conversations.said(box, { kind: "tool_called", id: "t1", tool: "Bash", summary: "ls" });
+      core.conversations.record(box, { kind: "tool_called", id: "t1", tool: "Bash", summary: "ls" });
       const { entries, firstSeq, lastSeq } = await all(core);
       expect(entries.map(({ seq, turn, kind }) => [seq, turn, kind])).toEqual([
         [1, 1, "asked"],
@@ -58,7 +58,7 @@ describe("what is kept", () => {
       core.conversations.asked(box, "Do it.", "ada");
       await all(core);
       await core.ports.logs.startRun(box.name);
-      core.conversations.said(box, message("Done."));
+      core.conversations.record(box, message("Done."));
       await all(core);
       const next = await reopen();
       next.conversations.asked(box, "More.", "ada");
@@ -72,7 +72,7 @@ describe("what is kept", () => {
 
   it("is read from a cursor, forwards and backwards", () =>
     withBox(async (core, box) => {
-      for (let n = 1; n <= 600; n += 1) core.conversations.said(box, message(`m${n}`));
+      for (let n = 1; n <= 600; n += 1) core.conversations.record(box, message(`m${n}`));
       const seqs = async (query: { after?: number; before?: number; limit: number }) =>
         (await core.conversations.read(box.name, query)).entries.map(({ seq }) => seq);
       expect(await seqs({ limit: 3 })).toEqual([598, 599, 600]);
@@ -85,7 +85,7 @@ describe("what is kept", () => {
   it("is bounded by the box's logs: the oldest entries go, and the answer says so", () =>
     withBox(async (core, box) => {
       const text = "x".repeat(32_000);
-      for (let n = 1; n <= 700; n += 1) core.conversations.said(box, message(text));
+      for (let n = 1; n <= 700; n += 1) core.conversations.record(box, message(text));
       const { entries, firstSeq, lastSeq } = await all(core);
       expect(lastSeq).toBe(700);
       expect(firstSeq).toBeGreaterThan(1);
@@ -95,7 +95,7 @@ describe("what is kept", () => {
 
   it("takes no more than so many entries in a minute from an agent", () =>
     withBox(async (core, box) => {
-      for (let n = 1; n <= 1_500; n += 1) core.conversations.said(box, message(`m${n}`));
+      for (let n = 1; n <= 1_500; n += 1) core.conversations.record(box, message(`m${n}`));
       expect((await all(core)).entries).toHaveLength(1_200);
       // A person is still heard.
       core.conversations.asked(box, "Stop.", "ada");
@@ -107,16 +107,16 @@ describe("the agent's reports", () => {
   it("do not repeat what AgentBox has passed on, but tell what was typed in the terminal", () =>
     withBox(async (core, box) => {
       core.conversations.asked(box, "Do it.\nNow.", "ada");
-      core.conversations.said(box, message("Do it. Now.", "person"));
-      core.conversations.said(box, message("Do it. Now.", "person"));
+      core.conversations.record(box, message("Do it. Now.", "person"));
+      core.conversations.record(box, message("Do it. Now.", "person"));
       expect(await kinds(core)).toEqual(["asked", "message"]);
     }));
 
   it("do not repeat the last message at the end of a turn", () =>
     withBox(async (core, box) => {
-      core.conversations.said(box, message("All done."));
-      core.conversations.said(box, { kind: "turn_done", isError: false, text: "All done." });
-      core.conversations.said(box, { kind: "turn_done", isError: true, text: "It broke." });
+      core.conversations.record(box, message("All done."));
+      core.conversations.record(box, { kind: "turn_done", isError: false, text: "All done." });
+      core.conversations.record(box, { kind: "turn_done", isError: true, text: "It broke." });
       const { entries } = await all(core);
       expect(entries[1]).not.toHaveProperty("text");
       expect(entries[2]).toMatchObject({ text: "It broke." });
@@ -166,7 +166,7 @@ it("gives each turn its own share of what the box has spent, also after a restar
 
 it("notes checkpoints, interruptions and the last action", () =>
   withBox(async (core, box) => {
-    core.conversations.said(box, { kind: "tool_called", id: "1", tool: "Bash", summary: "npm test" });
+    core.conversations.record(box, { kind: "tool_called", id: "1", tool: "Bash", summary: "npm test" });
     await core.note("checkpoint.taken", box, { number: 3, reason: "turn", files: 2, added: 5, deleted: 1 });
     await core.note("checkpoint.taken", box, { number: 0, reason: "base", files: 0, added: 0, deleted: 0 });
     await core.note("agent.interrupted", box);

@@ -27,7 +27,7 @@ export class Conversations {
   readonly #core: Parts;
   readonly #kept = new Map<string, KeptConversation>();
   readonly #given = new Map<string, string[]>();
-  readonly #said = new Map<string, string>();
+  readonly #lastMessages = new Map<string, string>();
   readonly #rate: EventBudget;
   readonly #actions: LastActions;
 
@@ -50,11 +50,11 @@ export class Conversations {
   }
 
   /** The agent reports what it does. */
-  said(box: Life, event: AgentEvent): void {
+  record(box: Life, event: AgentEvent): void {
     if (event.kind === "usage" || event.kind === "session_started") return;
     if (event.kind === "message") {
       if (event.role === "person" && this.#isRepeated(box, event.text)) return;
-      if (event.role === "agent") this.#said.set(box.incarnation, event.text);
+      if (event.role === "agent") this.#lastMessages.set(box.incarnation, event.text);
     }
     if (!this.#rate.take(box.incarnation)) return;
     this.#add(box, event.kind === "turn_done" ? this.#withoutEcho(box, event) : event);
@@ -103,7 +103,7 @@ export class Conversations {
     { incarnation }: Life,
     { text, ...done }: Extract<AgentEvent, { kind: "turn_done" }>,
   ): AgentEvent {
-    const isEcho = text === undefined || this.#said.get(incarnation) === text;
+    const isEcho = text === undefined || this.#lastMessages.get(incarnation) === text;
     return isEcho ? done : { ...done, text };
   }
 
@@ -151,7 +151,7 @@ export class Conversations {
   #forget({ incarnation }: Life): void {
     this.#kept.delete(incarnation);
     this.#given.delete(incarnation);
-    this.#said.delete(incarnation);
+    this.#lastMessages.delete(incarnation);
     this.#actions.forget(incarnation);
   }
 }

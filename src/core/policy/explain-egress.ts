@@ -129,12 +129,12 @@ function howToChange(
   { port }: EgressRequest,
   { origin, wayOut }: { readonly origin: RuleOrigin | undefined; readonly wayOut: WayOut },
 ): string {
-  const place =
+  const position =
     origin?.file === undefined
       ? ""
       : ` (${origin.file}${origin.line === undefined ? "" : `:${origin.line}`})`;
   if (decision.outcome === "allow") {
-    return `Remove ${decision.rule.id}${place}, or add a rule with mode = "deny".`;
+    return `Remove ${decision.rule.id}${position}, or add a rule with mode = "deny".`;
   }
   const entry = port === 80 || port === 443 ? decision.host : `${decision.host}:${port}`;
   const changes: Partial<Record<DenyReason, string>> = {
@@ -143,11 +143,11 @@ function howToChange(
     raw_address: openAddress(port),
     forbidden_range: openAddress(port),
     reserved_name: openAddress(port),
-    outside_bound: `Add "${entry}" to network.only of the ${origin?.layer ?? "host"} policy${place}.`,
+    outside_bound: `Add "${entry}" to network.only of the ${origin?.layer ?? "host"} policy${position}.`,
     no_rule: openHost(entry, wayOut),
   };
   const { rule, reason } = decision;
-  return changes[reason] ?? (rule ? `Change ${rule.id}${place}.` : openHost(entry, wayOut));
+  return changes[reason] ?? (rule ? `Change ${rule.id}${position}.` : openHost(entry, wayOut));
 }
 
 /** The command that would do, a preset first: it names all that its tool needs. */

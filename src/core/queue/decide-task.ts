@@ -43,8 +43,8 @@ export function decideOrder(
 ): TaskRecord[] {
   const others = inOrder(tasks.filter(({ state, id }) => state === "waiting" && id !== moved.id));
   const at = beforeId === undefined ? -1 : others.findIndex(({ id }) => id === beforeId);
-  const place = at === -1 ? others.length : at;
-  const sorted = [...others.slice(0, place), moved, ...others.slice(place)];
+  const position = at === -1 ? others.length : at;
+  const sorted = [...others.slice(0, position), moved, ...others.slice(position)];
   const first = Math.min(moved.order, ...others.map(({ order }) => order));
   return sorted.map((task, index) => ({ ...task, order: first + index }));
 }

@@ -21,7 +21,7 @@ export interface LookedAtWork {
   readonly upstream: readonly UpstreamRecord[];
 }
 
-const nothing: LookedAtWork = {
+const noWork: LookedAtWork = {
   unmerged: { files: 0, added: 0, deleted: 0, commits: 0 },
   checkpoints: [],
   upstream: [],
@@ -35,11 +35,11 @@ export async function lookAtUnmerged(
 ): Promise<LookedAtWork> {
   // A mounted workspace is the person's directory itself, and stays; the box's own commits do not.
   const isMounted = box.spec.workspace.mode === "mount";
-  if ((isMounted && !hasOwnGit(box)) || isHalfThere(box)) return nothing;
+  if ((isMounted && !hasOwnGit(box)) || isHalfThere(box)) return noWork;
   const problem = await takeNewest(core, box, mayResume);
   const checkpoints = await checkpointsOf(core, box);
   const last = checkpoints.at(-1);
-  if (!last) return { ...nothing, unmerged: { ...nothing.unmerged, ...omitUndefined({ problem }) } };
+  if (!last) return { ...noWork, unmerged: { ...noWork.unmerged, ...omitUndefined({ problem }) } };
   const repository = await reviewOf(core, box);
   const base = await baseOf(core, box, repository);
   const [totals, commits] = await Promise.all([

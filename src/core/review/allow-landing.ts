@@ -69,7 +69,7 @@ async function decideLanding(
   const { review, landing } = await lookAt(core, name, {}, { takes: true });
   if (options.digest !== undefined && options.digest !== review.digest)
     throw changedSince(name, options.digest, review.digest);
-  if (review.changes.length === 0) throw nothing(name);
+  if (review.changes.length === 0) throw unchanged(name);
   const box = await core.getBox(name);
   requireProject(box);
   const seen = options.digest ?? (await findLook(core, box, options.who))?.digest;
@@ -185,7 +185,7 @@ const changedSince = (name: string, seen: string, found: string): AgentBoxError 
     facts: { seen, found },
   });
 
-export const nothing = (name: string): AgentBoxError =>
+export const unchanged = (name: string): AgentBoxError =>
   new AgentBoxError("review.nothing", `The box "${name}" has changed nothing.`, {
     hint: `Its agent's words: agentbox logs ${name}`,
   });

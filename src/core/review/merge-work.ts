@@ -7,7 +7,7 @@ import type { MergeOutcome, MergeRequest } from "../../ports/merge.ts";
 import type { RemovedBox } from "../../contract/review/removed.ts";
 import type { LinkParts, LookParts, RecordParts, ReviewParts, Using } from "../using.ts";
 import { removeBox } from "../removal/remove-box.ts";
-import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
+import { type LookedAt, conflict, unchanged, allowLanding } from "./allow-landing.ts";
 import { checkpointAndCompare } from "./read-review.ts";
 import { baseOf, beginning } from "./review-of.ts";
 
@@ -52,7 +52,7 @@ async function record(
 ): Promise<MergeRecord> {
   switch (outcome.outcome) {
     case "nothing":
-      throw nothing(name);
+      throw unchanged(name);
     case "conflict":
       throw conflict(name, outcome.conflicts);
     case "dirty":
@@ -155,7 +155,7 @@ export async function exportWork(
   }
   const { box, repository, to, checkpoint } = await checkpointAndCompare(core, name, {});
   const base = await baseOf(core, box, repository);
-  if ((await repository.totals(base, to)).files === 0) throw nothing(name);
+  if ((await repository.totals(base, to)).files === 0) throw unchanged(name);
   await core.ports.merges.export(
     { reviewGitDir: repository.gitDir, base, commit: to, head: checkpoint?.head ?? base },
     format,

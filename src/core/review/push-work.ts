@@ -9,7 +9,7 @@ import type { PushRecord } from "../../contract/review/push.ts";
 import type { RemoteRepository, RemoteState } from "../../ports/forge.ts";
 import type { MergeRequest } from "../../ports/merge.ts";
 import type { RecordParts, ReviewParts, Using } from "../using.ts";
-import { type LookedAt, conflict, nothing, allowLanding } from "./allow-landing.ts";
+import { type LookedAt, conflict, unchanged, allowLanding } from "./allow-landing.ts";
 import { openCredential } from "./push-credential.ts";
 import { beginning } from "./review-of.ts";
 import {
@@ -154,7 +154,7 @@ async function pushBranch(core: Using<RecordParts | "forges" | "merges">, push: 
 async function prepare(core: Using<"merges" | "store">, { box, request }: Push) {
   const prepared = await core.ports.merges.prepare(request, await beginning(core, box));
   if (prepared.outcome === "conflict") throw conflict(box.name, prepared.conflicts);
-  if (prepared.outcome === "nothing") throw nothing(box.name);
+  if (prepared.outcome === "nothing") throw unchanged(box.name);
   return prepared;
 }
 

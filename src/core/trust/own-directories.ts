@@ -58,6 +58,6 @@ async function refuseOwn({ ports: { host } }: Using<"host">, sources: readonly s
   const directory = printable(found);
   throw new AgentBoxError("access.forbidden", `A browser cannot show ${directory} of the host to a box.`, {
     hint: "This needs a yes at the command line: agentbox trust, or agentbox run in that directory.",
-    facts: { parameter: "place", needs: "socket", directory },
+    facts: { parameter: "directory", needs: "socket", directory },
   });
 }

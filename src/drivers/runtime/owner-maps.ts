@@ -36,8 +36,8 @@ if (!$pid) {
   exit;
 }
 close $tell;
-my $said = <$ready>;
-$said eq "ok" or die "$said\\n";
+my $answer = <$ready>;
+$answer eq "ok" or die "$answer\\n";
 for my $kind ("uid", "gid") {
   my $map = shift @maps;
   open(my $file, ">", "/proc/$pid/" . $kind . "_map") or die "$kind map: $!\\n";

@@ -51,7 +51,7 @@ export async function checkToolchains(
     const problem =
       // SECURITY: a person agreed to a real path. A link there now was put in its place later.
       real === source
-        ? (sourceProblem(source, realBoxesDir) ?? placeProblem(target))
+        ? (sourceProblem(source, realBoxesDir) ?? ownTargetProblem(target))
         : `it now leads to ${real}`;
     if (problem !== undefined || !(await stat(source)).isDirectory())
       throw new AgentBoxError(
@@ -71,7 +71,7 @@ export async function checkToolchains(
   return { directories, masks: [...masks.values()] };
 }
 
-function placeProblem(target: string): string | undefined {
+function ownTargetProblem(target: string): string | undefined {
   const own = [boxPaths.home, boxPaths.workspace].find((path) => isWithin(target, path));
   return targetProblem(target) ?? (own === undefined ? undefined : `${own} is the box's own`);
 }

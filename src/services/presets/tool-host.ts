@@ -37,7 +37,7 @@ export function openToolHost(env: NodeJS.ProcessEnv, goRoot = "/usr/local/go"): 
   const childEnv: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(env).filter(([name]) => configVariable.test(name))),
     HOME: home,
-    PATH: [env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", ...usualPlaces(home, goRoot)].join(":"),
+    PATH: [env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", ...usualPath(home, goRoot)].join(":"),
     LC_ALL: "C",
     // Wide, so that no answer is broken into lines.
     COLUMNS: "1000",
@@ -96,7 +96,7 @@ async function runProgram(
 }
 
 /** Where these tools install themselves; a service's PATH often lacks them. */
-const usualPlaces = (home: string, goRoot: string): readonly string[] => [
+const usualPath = (home: string, goRoot: string): readonly string[] => [
   join(goRoot, "bin"),
   join(home, ".cargo", "bin"),
   join(home, ".local", "bin"),

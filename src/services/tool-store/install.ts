@@ -14,7 +14,7 @@ import { fetchFromNpm } from "./npm.ts";
 import { fetchFromPypi } from "./pypi.ts";
 import type { Fetch, Fetched } from "./recipe.ts";
 import { type ToolRecord, treeName, writeRecord } from "./records.ts";
-import { openStage, place } from "./stage.ts";
+import { openStage, moveIntoPlace } from "./stage.ts";
 import { readTree, type TreeEntry } from "./tree.ts";
 import { digestOf, hashTree } from "./tree-digest.ts";
 import { chmodSync } from "node:fs";
@@ -73,7 +73,7 @@ export async function installTool(request: InstallRequest, at: InstallContext): 
   });
   checkExpected(tool, request.expectedDigest);
   const record = { tool, program: fetched.program, entries };
-  await place(stage.tree, join(at.agentDir, treeName(tool)));
+  await moveIntoPlace(stage.tree, join(at.agentDir, treeName(tool)));
   await writeRecord(at.agentDir, record);
   return record;
 }

@@ -25,7 +25,7 @@ export async function openStage(agentDir: string): Promise<Stage> {
 }
 
 /** Puts a finished tree where it belongs; one that is there (because it was found broken) goes. */
-export async function place(tree: string, target: string): Promise<void> {
+export async function moveIntoPlace(tree: string, target: string): Promise<void> {
   if ((await pathKind(target)) !== undefined) await discard(target);
   await rename(tree, target);
 }

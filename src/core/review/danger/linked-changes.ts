@@ -55,26 +55,26 @@ const ofOneName: ReadonlySet<DangerKind> = new Set(["hidden_text", "code_directi
 
 export async function linkedDangers(input: LinkedInput): Promise<readonly Danger[]> {
   const { changes, isFolded = () => false } = input;
-  const places = changes.filter(({ kind, newMode }) => kind !== "deleted" && isFileOrLink(newMode));
+  const named = changes.filter(({ kind, newMode }) => kind !== "deleted" && isFileOrLink(newMode));
   const { links, facts } = await readTree(input);
-  if (links.length === 0 && places.length === 0) return [];
+  if (links.length === 0 && named.length === 0) return [];
   const found = linkRoutes(links);
   const aliases = aliasesOfChanges(changes, found.routes);
   const behind = await aliasesOfNew(input, found.routes, maxAliases - aliases.length);
   const full = new Set(behind.aliases.map(({ path }) => path));
   const away = new Set(found.lost.map(({ path }) => path));
-  const named = places.flatMap((place) => atItsPath(place, full.has(place.path)));
+  const atTheirPaths = named.flatMap((change) => atItsPath(change, full.has(change.path)));
   const judged = await judge({ ...input, facts }, [
     ...aliases.slice(0, maxAliases),
     ...behind.aliases,
-    ...named,
+    ...atTheirPaths,
   ]);
   const isCut = behind.isCut || found.isCut || aliases.length > maxAliases;
   return [
     ...judged,
     ...behind.dangers,
     ...found.lost.filter(({ path }) => !isFolded("symlink", path)).map(leadsAway),
-    ...places
+    ...named
       .filter(({ path, newMode }) => newMode === "120000" && !full.has(path) && !away.has(path))
       .filter(({ path }) => !isFolded("symlink", path))
       .map(leadsToNothing),
@@ -160,10 +160,10 @@ async function aliasesOfNew(
   const found = { aliases: [] as Alias[], dangers: [] as Danger[], isCut: false };
   const fresh = routes.filter(({ changed }) => changed.length > 0);
   if (fresh.length === 0) return found;
-  const places = byPath(fresh);
+  const routesByPath = byPath(fresh);
   for await (const { path, mode, id } of entries()) {
     if (mode === "160000") found.dangers.push(...intoSubmodule(path, fresh));
-    for (const { route, rest } of routesTo(path, places)) {
+    for (const { route, rest } of routesTo(path, routesByPath)) {
       if (found.aliases.length >= room) return { ...found, isCut: true };
       const name = rest === "" ? route.path : `${route.path}/${rest}`;
       const own = entryChange(path, mode, id);
@@ -185,23 +185,23 @@ const intoSubmodule = (submodule: string, routes: readonly LinkRoute[]): Danger[
     }));
 
 function byPath(routes: readonly LinkRoute[]): ReadonlyMap<string, readonly LinkRoute[]> {
-  const places = new Map<string, LinkRoute[]>();
-  for (const route of routes) places.set(route.leads, [...(places.get(route.leads) ?? []), route]);
-  return places;
+  const found = new Map<string, LinkRoute[]>();
+  for (const route of routes) found.set(route.leads, [...(found.get(route.leads) ?? []), route]);
+  return found;
 }
 
-/** Each way that ends at a path or above it. */
+/** Each route that ends at a path or above it. */
 function* routesTo(
   path: string,
-  places: ReadonlyMap<string, readonly LinkRoute[]>,
+  routesByPath: ReadonlyMap<string, readonly LinkRoute[]>,
 ): Generator<{ readonly route: LinkRoute; readonly rest: string }> {
   const folded = foldPath(path);
   const above = [folded, ""];
   for (let at = folded.indexOf("/"); at !== -1; at = folded.indexOf("/", at + 1))
     above.push(folded.slice(0, at));
-  for (const place of above) {
-    for (const route of places.get(place) ?? []) {
-      const rest = restBelow(path, place);
+  for (const parent of above) {
+    for (const route of routesByPath.get(parent) ?? []) {
+      const rest = restBelow(path, parent);
       if (rest !== undefined) yield { route, rest };
     }
   }

@@ -14,19 +14,19 @@ const maxMentions = 200_000;
 
 const hasScheme = (value: string): boolean => /^[\w.@+-]{2,}:/.test(value);
 
-/** What stands where only an address or a directory can: without a scheme it is a directory. */
-const placeOf = (value: string): string => (hasScheme(value) ? value : `path:${value}`);
+/** The source in a field that takes an address or a directory: without a scheme it is a directory. */
+const sourceOf = (value: string): string => (hasScheme(value) ? value : `path:${value}`);
 
 /** Every text below the given keys, at any depth; undefined when it is no JSON. */
 const jsonKeys =
-  (keys: readonly string[], keysOfUrls: readonly string[] = [], keysOfPlaces: readonly string[] = []): Read =>
+  (keys: readonly string[], keysOfUrls: readonly string[] = [], keysOfPaths: readonly string[] = []): Read =>
   (text) => {
     const root = parseObject(text);
     if (!root) return undefined;
     const found: Mention[] = [];
-    const add = (value: unknown, isPlace = false) => {
+    const add = (value: unknown, isPath = false) => {
       if (typeof value !== "string" || value === "") return;
-      found.push({ value: isPlace ? placeOf(value) : value, needle: JSON.stringify(value).slice(1, -1) });
+      found.push({ value: isPath ? sourceOf(value) : value, needle: JSON.stringify(value).slice(1, -1) });
     };
     const open: unknown[] = [root];
     while (open.length > 0 && found.length < maxMentions) {
@@ -34,7 +34,7 @@ const jsonKeys =
       if (Array.isArray(value)) for (const one of value) open.push(one);
       for (const [key, inner] of Object.entries(asObject(value) ?? {})) {
         if (keys.includes(key)) add(inner);
-        if (keysOfPlaces.includes(key)) add(inner, true);
+        if (keysOfPaths.includes(key)) add(inner, true);
         if (keysOfUrls.includes(key)) for (const url of Object.keys(asObject(inner) ?? {})) add(url);
         if (typeof inner === "object" && inner !== null) open.push(inner);
       }
@@ -56,7 +56,7 @@ const npmLock: Read = (text) => {
   const links = Object.values(asObject(parseObject(text)?.["packages"]) ?? {}).flatMap((entry) => {
     const { link, resolved } = asObject(entry) ?? {};
     return link === true && typeof resolved === "string"
-      ? [{ value: placeOf(resolved), needle: JSON.stringify(resolved) }]
+      ? [{ value: sourceOf(resolved), needle: JSON.stringify(resolved) }]
       : [];
   });
   const others = jsonKeys(["resolved", "version", "from"])(text);
@@ -78,14 +78,14 @@ const packageJson: Read = (text) => {
       // `owner/name` is short for a repository on GitHub.
       const isShort = /^[\w.-]+\/[\w.-]+(?:#.*)?$/.test(value) && !value.startsWith(".");
       const isPath = !isShort && (!isVersion(value) || /\.(?:tgz|tar(?:\.gz)?)$/i.test(value));
-      const source = isPath && !value.startsWith("$") ? placeOf(value) : value;
+      const source = isPath && !value.startsWith("$") ? sourceOf(value) : value;
       found.push({ value: isShort ? `github:${value}` : source, needle: value });
     } else for (const inner of Object.values(asObject(value) ?? {})) open.push(inner);
   }
   return found;
 };
 
-/** The first group of each match in a line that is no comment; one that is called `place` is a directory without a scheme. */
+/** The first group of each match in a line that is no comment; one that is called `path` is a directory without a scheme. */
 const lines =
   (...patterns: readonly RegExp[]): Read =>
   (text) => {
@@ -94,8 +94,8 @@ const lines =
       if (/^\s*(?:\/\/|deprecated:)/.test(line)) continue;
       for (const pattern of patterns) {
         for (const match of line.slice(0, 10_000).matchAll(pattern)) {
-          const place = match.groups?.["place"];
-          found.push({ value: place === undefined ? match[1]! : placeOf(place), needle: match[0].trim() });
+          const path = match.groups?.["path"];
+          found.push({ value: path === undefined ? match[1]! : sourceOf(path), needle: match[0].trim() });
         }
       }
     }
@@ -109,7 +109,7 @@ const requirements = lines(
   /^\s*(?:--index-url|--extra-index-url|-i|--find-links|-f)[\s=]+(\S+)/g,
   /^\s*(?:-e|--editable)[\s=]+((?:git|hg|svn|bzr|https?|file|ssh)\S+)/g,
   /(?:@|^)\s*((?:git\+|hg\+|svn\+|bzr\+)?(?:https?|ssh|file|git):\/\/\S+)/g,
-  /\s@\s*(?<place>(?:\.{0,2}\/|~)\S+|file:(?!\/\/)\S+)/g,
+  /\s@\s*(?<path>(?:\.{0,2}\/|~)\S+|file:(?!\/\/)\S+)/g,
 );
 
 const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
@@ -131,7 +131,7 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   },
   {
     name: /^(?:pnpm-lock\.yaml|bun\.lock)$/,
-    read: lines(anyUrl, /((?:file|link|exec):[^\s'",}]+)/g, /\bdirectory:\s*(?<place>[^\s'",}]+)/g),
+    read: lines(anyUrl, /((?:file|link|exec):[^\s'",}]+)/g, /\bdirectory:\s*(?<path>[^\s'",}]+)/g),
   },
   {
     name: /^cargo\.(?:lock|toml)$/,
@@ -142,16 +142,16 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
     read: lines(
       /(?:url|git|registry|file|index-url|reference)\s*=\s*"([^"]+:\/\/[^"]+)"/g,
       /(?:^|")[\w.[\]-]+\s*@\s*([a-z+]+:\/\/[^\s"]+)/g,
-      /\b(?:editable|directory|path|virtual)\s*=\s*"(?<place>[^"]+)"/g,
+      /\b(?:editable|directory|path|virtual)\s*=\s*"(?<path>[^"]+)"/g,
     ),
   },
   { name: requirementsFile, read: requirements },
   { name: /^go\.(?:mod|work)$/, read: lines(/=>\s*([^\s]+)/g) },
-  { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(/remote:\s*(?<place>\S+)/g) },
+  { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(/remote:\s*(?<path>\S+)/g) },
   { name: /^gemfile$/, read: lines(anyUrl, /github:\s*["']([^"']+)/g) },
   {
     name: /^(?:podfile\.lock|package\.resolved|mix\.lock|pubspec\.lock|cartfile\.resolved|flake\.lock|gradle\.lockfile)$/,
-    read: lines(anyUrl, /"location"\s*:\s*"(?<place>[^"]+)"/g, /^\s+path:\s*"?(?<place>[^\s"]+)/g),
+    read: lines(anyUrl, /"location"\s*:\s*"(?<path>[^"]+)"/g, /^\s+path:\s*"?(?<path>[^\s"]+)/g),
   },
 ];
 

@@ -1,6 +1,6 @@
 /** Lines chosen by pressing on a number and dragging over others; the release opens the form. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import { placeBetween } from "../diff/use-reading.ts";
+import { rangeBetween } from "../diff/use-reading.ts";
 import type { CommentRange } from "./comments.tsx";
 
 interface Lines {
@@ -25,7 +25,7 @@ export function useLineDrag(onChosen: (range: CommentRange) => void) {
   useEffect(() => {
     if (!isDragging) return undefined;
     const finish = () => {
-      if (latest.current !== undefined) onChosen(placeBetween(latest.current));
+      if (latest.current !== undefined) onChosen(rangeBetween(latest.current));
       setLines(undefined);
     };
     const stop = () => setLines(undefined);
@@ -36,5 +36,5 @@ export function useLineDrag(onChosen: (range: CommentRange) => void) {
       removeEventListener("pointercancel", stop);
     };
   }, [isDragging, onChosen]);
-  return { dragged: lines === undefined ? undefined : placeBetween(lines), beginLines, extendLines };
+  return { dragged: lines === undefined ? undefined : rangeBetween(lines), beginLines, extendLines };
 }

@@ -55,7 +55,7 @@ export function useReading(folds: () => Iterable<string>) {
       const next = files[at === -1 ? 0 : Math.min(Math.max(at + by, 0), files.length - 1)];
       if (next !== undefined) go(next.path);
     },
-    chosen: chosen === undefined ? undefined : placeBetween(chosen),
+    chosen: chosen === undefined ? undefined : rangeBetween(chosen),
     stepLine(rows: readonly Row[], by: 1 | -1, isExtending = false) {
       const from = rows.findIndex((row) =>
         cursor === undefined ? row.change.path === current || current === undefined : row.key === cursor,
@@ -75,7 +75,7 @@ export function useReading(folds: () => Iterable<string>) {
     },
     /** The lines that the key "c" comments on. */
     lineAt(rows: readonly Row[]): CommentRange | undefined {
-      if (chosen !== undefined) return placeBetween(chosen);
+      if (chosen !== undefined) return rangeBetween(chosen);
       const row = rows.find(({ key }) => key === cursor);
       const path = row?.change.path ?? current ?? rows[0]?.change.path;
       const line = row === undefined ? undefined : newLineOf(row);
@@ -84,7 +84,7 @@ export function useReading(folds: () => Iterable<string>) {
   };
 }
 
-export function placeBetween(lines: { path: string; from: number; to: number }): CommentRange {
+export function rangeBetween(lines: { path: string; from: number; to: number }): CommentRange {
   const [line, endLine] = [Math.min(lines.from, lines.to), Math.max(lines.from, lines.to)];
   return { path: lines.path, line, ...(endLine === line ? {} : { endLine }) };
 }
