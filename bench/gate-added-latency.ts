@@ -1,4 +1,4 @@
-// What the gate adds to a small HTTPS request on a connection that stays open: the median of thousands of them from a
+// The time that the gate adds to a small HTTPS request on a connection that stays open: the median of thousands of them from a
 // program in a box, less the median of the same program outside that connects to the server itself. Median of 5 such
 // medians. The goal is 1 ms, for connections that are passed through and for requests that are read.
 import { type Bench, alternateValues, compare } from "./support/bench.ts";

@@ -1,5 +1,5 @@
 // The list of 500 boxes under load: eight clients ask for it again and again while boxes are being stopped and started,
-// against a bare Node server that answers the same bytes. The 99th percentile is what somebody waits in a bad moment.
+// against a bare Node server that answers the same bytes. The 99th percentile is the wait in a bad moment.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What gate and model gateway add to the first byte of an answer: the median of 2,000 requests on one connection through
+// The time that gate and model gateway add to the first byte of an answer: the median of 2,000 requests on one connection through
 // them, less the median of the same requests to the provider itself. Median of 5 such medians. The goal is 1 ms.
 import { type Bench, alternateValues, compare } from "./support/bench.ts";
 import { type ModelLoad, onModelGround } from "./support/model-ground.ts";

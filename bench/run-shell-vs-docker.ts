@@ -9,7 +9,7 @@ import { withEngine } from "./support/engine.ts";
 
 const name = "run-shell-vs-docker";
 const model = "model";
-/** What a program of the host's needs to run in a container that is otherwise empty. */
+/** The files that a program of the host needs in an empty container. */
 const system = ["--network", "none", "--mount", "type=bind,src=/usr,dst=/usr,readonly"];
 
 const bench: Bench = {

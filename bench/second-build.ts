@@ -1,6 +1,6 @@
 // `agentbox build` with nothing changed, from the start of the client process to its end, median of 5, against the first
 // build of the same manifest: Debian with one package from this host's mirror, Node and boxd. The goal is absolute: a
-// second, so that nobody thinks twice about building before every run.
+// second, so that building before every run costs no thought.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withDaemon } from "../test/support/daemon.ts";

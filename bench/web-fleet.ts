@@ -1,5 +1,5 @@
-// What a person does in the fleet view with 500 boxes against the same with 10, in turns: from the key to the picture
-// after it, which is two frames at least. Under 100 ms nobody feels a wait.
+// The fleet view in use with 500 boxes against the same with 10, in turns: from the key to the picture
+// after it, which is two frames at least. A wait under 100 ms is not felt.
 import { launchBrowser, noBrowser } from "../test/support/browser.ts";
 import { withDaemon } from "../test/support/daemon.ts";
 import { type Interaction, interact, openFleet } from "../test/web/fleet-interactions.ts";

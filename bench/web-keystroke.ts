@@ -10,7 +10,7 @@ import { whyNoWebBench } from "./support/web-session.ts";
 const name = "web-keystroke";
 const keys = 200;
 const mayAddMs = 10;
-/** The terminal itself echoes; nobody reads. */
+/** The terminal itself echoes; no program reads. */
 const echoes = ["sh", "-c", "stty -icanon; exec sleep 100000"];
 
 async function overSocket({ client }: TestDaemon): Promise<number> {

@@ -1,6 +1,6 @@
 // `seq 1 1000000` in the dashboard's terminal until the last line is on its screen, against the same bytes written from
 // memory into the same terminal in the same page: no box, no pty, no connection. They are written in pieces of 64 KiB,
-// each after the one before it, as xterm.js asks of whoever reads a pty. Median of 3; the goal is one and a half times.
+// each after the one before it, as xterm.js asks of the reader of a pty. Median of 3; the goal is one and a half times.
 import { build } from "esbuild";
 import { signedInPage, launchBrowser } from "../test/support/browser.ts";
 import { withDaemon } from "../test/support/daemon.ts";

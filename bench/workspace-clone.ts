@@ -30,7 +30,7 @@ async function measure(directory: string): Promise<{ ours: number; peer: number 
   const timed = async (work: (target: string) => Promise<unknown>): Promise<number> => {
     const target = join(directory, `target-${++targets}`);
     mkdirSync(target);
-    // What the other side wrote is on the disk before this one begins.
+    // The other side's files are on the disk before this one begins.
     await mustRun(["sync", "-f", directory], { timeoutMs: 120_000 });
     return await timeMs(() => work(target));
   };

@@ -83,7 +83,7 @@ export async function timeMs(work: () => Promise<unknown>): Promise<number> {
 
 /**
  * Medians of two things, measured in turns after one warm-up each, so that a slow minute of the machine hits both.
- * What ours leaves to be done behind is waited for in between: the peer must not pay for it.
+ * Work that ours leaves behind ends in between: the peer must not pay for it.
  */
 export async function alternate(
   times: number,

@@ -24,7 +24,7 @@ export interface ModelLoad {
 export interface ModelGround {
   readonly throughGateway: (load: ModelLoad) => Promise<number>;
   readonly direct: (load: ModelLoad) => Promise<number>;
-  /** What the gateway has counted, and what the provider says it has used. */
+  /** The tokens that the gateway has counted, and those that the provider says it has used. */
   readonly counted: () => Promise<{ metered: Tokens; sent: Tokens }>;
 }
 

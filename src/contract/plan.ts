@@ -12,7 +12,7 @@ export const isRemediable = ({ code }: { readonly code: string }): boolean =>
 export const problemsOf = (error: AgentBoxError): readonly ErrorBody[] => error.problems ?? [error.toBody()];
 
 /**
- * Problems that cannot be solved on the way come first, so that no one agrees to, fetches or builds something in vain.
+ * Problems that cannot be solved on the way come first, so that nothing is agreed to, fetched or built in vain.
  */
 export function inOrder<T extends { readonly code: ErrorCode }>(problems: readonly T[]): T[] {
   const rank = ({ code }: T): number => remediable.indexOf(code);

@@ -15,7 +15,7 @@ export const toolLanguages = [
 export const ToolLanguage = z.enum(toolLanguages);
 export type ToolLanguage = z.infer<typeof ToolLanguage>;
 
-/** What a project's file asks for. SECURITY: the version is text of a repository; it is compared, and never a path. */
+/** A project's wish. SECURITY: the version is text of a repository; it is compared, and never a path. */
 export interface ToolNeed {
   readonly language: ToolLanguage;
   readonly version?: string | undefined;

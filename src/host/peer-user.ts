@@ -13,7 +13,7 @@ export class PeerUsers {
   constructor(...tables: readonly string[]) {
     for (const line of tables.flatMap((table) => table.split("\n").slice(1))) {
       const [, from = "", to = "", , , , , uid, , inode] = line.trim().split(/\s+/);
-      // SECURITY: what no program holds any more is said to be root's, whoever has closed it.
+      // SECURITY: a socket that no program holds any more counts as root's, whichever program has closed it.
       if (inode === "0") continue;
       const [[host = "", port = ""], [toHost = "", toPort = ""]] = [from.split(":"), to.split(":")];
       if (!loopback.test(host) || !loopback.test(toHost)) continue;

@@ -93,7 +93,7 @@ onAgents("the command line", { fixtures: ["notebot"] }, (ground) => {
       budget: [{ scope: "run", tokens: 700 }],
     });
     await daemon.cli(["rm", "from-template"]);
-    // What it says is checked like a flag, and another user's file is no template.
+    // A template is checked like a flag, and another user's file is none.
     writeFileSync(file, '[agent]\nname = "nobot"\n');
     await daemon.cli(["template", "save", "wrong", file]);
     expect((await daemon.cli(["create", "--template", "wrong"], { cwd })).stderr).toContain("nobot");

@@ -1,4 +1,4 @@
-/** What was asked, said and done in a box, as `logs` and the API tell it: kept by the host, also after the box has stopped. */
+/** The conversation of a box, as `logs` and the API tell it: kept by the host, also after the box has stopped. */
 import { expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
 import type { ConversationEntry } from "../../src/contract/conversation.ts";

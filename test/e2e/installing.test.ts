@@ -1,4 +1,7 @@
-/** What installers put into the home of a box is found, and kept with it; what needs root says what to do instead. */
+/**
+ * Programs that installers put into the home of a box are found, and kept with it; an installer that needs root says
+ * what to do instead.
+ */
 import { expect, it } from "vitest";
 import { emptyBox, type Ground, onEachDaemon, shellInBox } from "../security/attack.ts";
 

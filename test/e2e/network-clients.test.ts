@@ -38,7 +38,7 @@ interface ClientCase {
   readonly deniedPort: number;
   /** Asks more than once by nature, so that a refusal is more than one decision. */
   readonly isPersistent?: boolean;
-  /** What a person reads of a refusal, in the output of the program; the reason and the way out unless it cannot show one. */
+  /** The refusal that a user reads in the output of the program: the reason and the way out, unless it cannot show one. */
   readonly reads?: RegExp;
   /** The same where the program does not know of the proxy. */
   readonly readsDirectly?: RegExp;

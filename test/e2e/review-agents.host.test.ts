@@ -144,7 +144,7 @@ onAgents("a review of an agent's work", { fixtures: ["notebot"] }, (ground) => {
     ])
       expect(asked).toContain(text);
     expect(asked).not.toContain("never mind");
-    // What was sent stays as it was sent.
+    // A message stays as it was sent.
     expect(codeOf(await say("--edit", "1", "other words"))).toBe("input.invalid");
     expect(codeOf(await say("--delete", "1"))).toBe("input.invalid");
   });

@@ -78,7 +78,7 @@ onEachDaemon("toolchains of the home", (ground: Ground) => {
     expect((await shell("after-yes", "python3; cargo; echo $PYENV_ROOT")).stdout).toBe(
       `home 3.12.1\nhome cargo\n${daemon.scratch}/.pyenv\n`,
     );
-    // What installers keep beside programs is there on the host, and empty here.
+    // The files that installers keep beside programs are there on the host, and empty here.
     const { stdout } = await shell(
       "after-yes",
       `ls -A ${own}; wc -c < ${own}/3.12.1/pip.conf; wc -c < ${own}/3.12.1/envs/e/pip.conf; grep -rs ${canary} ${daemon.scratch}

@@ -133,7 +133,7 @@ export HTTP_PROXY=http://elsewhere:1
       data: { path: ".envrc", variables: ["FROM_ENVRC", "PATH"] },
     });
 
-    // What was agreed to is what runs at the next start, whatever the box or the project has by now.
+    // The next start runs what was agreed to, whatever the box or the project has by now.
     await inBox("echo 'export FROM_ENVRC=changed' > .envrc");
     write(".envrc", `${script}export MORE=yes\n`);
     expect((await daemon.cli(["restart", "envrc-box"])).code).toBe(0);

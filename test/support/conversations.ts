@@ -29,7 +29,7 @@ export async function talkedBox(
 
 const diff = "-export const total = items.length;\n+export const total = sum(items);";
 
-/** What an agent does in one turn: four steps of its own words and a tool with its answer, and the end. */
+/** One turn of an agent: four steps of its own words and a tool with its answer, and the end. */
 export const turn = (number: number, steps: number): readonly ConversationPart[] => [
   { kind: "asked", text: `Task ${number}: make the cart add up.`, from: "owner" },
   ...Array.from({ length: steps }, (_, step): readonly ConversationPart[] => {

@@ -70,7 +70,7 @@ describeUnless(noBrowser)("the conversation in the dashboard", () => {
       const region = talk(page, box);
       await region.getByRole("heading", { name: "Done" }).waitFor();
       await region.getByText("U+202E").waitFor();
-      // What is rendered is the message's own form; what is markup stays text.
+      // The message's own form is rendered; markup stays text.
       expect(await region.locator("ol li").count()).toBe(2);
       expect(await region.locator("img, a[href^='javascript']").count()).toBe(0);
       await region.getByRole("button", { name: "the docs" }).click();

@@ -73,7 +73,7 @@ describeUnless(noBrowser)("deciding about work", () => {
       await script.waitFor();
       await becomesTrue("the danger at its line is in sight", () => isInSight(page, script));
       expect(await script.getAttribute("aria-current")).toBe("true");
-      // What loads above and below does not move it out of sight again.
+      // Parts that load above and below do not move it out of sight.
       expect(await isInSight(page, script)).toBe(true);
       const merge = await button(page, "Merge").boundingBox();
       expect(merge!.y + merge!.height).toBeLessThan(height / 3);

@@ -33,7 +33,7 @@ const unmergedPhrase = ({ name, ...work }: { readonly name: string } & UnmergedW
 export const unmergedLines = (boxes: readonly ({ readonly name: string } & UnmergedWork)[]): string =>
   boxes.map((box) => `  ${unmergedPhrase(box)}`).join("\n");
 
-/** Asks before work is lost; without a terminal there is nobody to ask. */
+/** Asks before work is lost; without a terminal it cannot ask. */
 export async function mayLose(
   screen: Screen,
   boxes: readonly ({ readonly name: string } & UnmergedWork)[],

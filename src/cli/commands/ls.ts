@@ -107,7 +107,7 @@ export interface BoxTableOptions {
   readonly width: number;
 }
 
-/** What takes the room that is left comes last, because it is the widest and can be cut. */
+/** The widest column comes last: it takes the remaining width and can be cut. */
 export function renderBoxes(boxes: readonly BoxSummary[], options: BoxTableOptions): string {
   const { nowMs, style, width } = options;
   // Where agents work, what they do says more than where: the runtime and the project are in --json and in inspect.
@@ -139,7 +139,7 @@ export function renderBoxes(boxes: readonly BoxSummary[], options: BoxTableOptio
 const projectText = ({ projectDir }: BoxSummary, { home }: BoxTableOptions): string =>
   printable(tilde(projectDir ?? "-", home));
 
-/** What it needs a person for, or else its task and what it did last. */
+/** The reason why it needs a person, or else its task and its last action. */
 function whatText(box: BoxSummary, options: BoxTableOptions): string {
   const { needs, task, lastAction } = box;
   const [need] = needs;

@@ -11,7 +11,7 @@ export interface TypedTask {
   readonly task: string;
   readonly name?: string;
   readonly timeoutMs?: number;
-  /** What of a manifest is this task's own. */
+  /** The part of a manifest that is this task's own. */
   readonly flags?: Readonly<Record<string, unknown>>;
 }
 

@@ -24,7 +24,7 @@ export function showWarnings(
 
 const namedHosts = 3;
 
-/** What a box was denied, and where to look or what to add. `box` is the one that is still there. */
+/** The denials of a box, and where to look or what to add. `box` is the one that is still there. */
 export function showDenied(screen: Screen, hosts: readonly string[], box: string | undefined): void {
   if (hosts.length === 0) return;
   const named = hosts.slice(0, namedHosts).map(printable);

@@ -15,7 +15,7 @@ export async function showLog(screen: Screen, chunks: AsyncIterable<Uint8Array>)
 }
 
 /**
- * What a program has drawn on its terminal, as the lines that a person would have seen. SECURITY: an emulator reads the
+ * The screen of a program's terminal, as the lines that a user would have seen. SECURITY: an emulator reads the
  * output, so nothing of it is a sequence for the person's own terminal.
  */
 export async function showTerminalText(

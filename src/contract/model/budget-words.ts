@@ -1,4 +1,4 @@
-/** What stands in the way of a box whose budget is too small, in words. Without zod, for the page and every command. */
+/** The obstacle for a box whose budget is too small, in words. Without zod, for the page and every command. */
 import type { BudgetObstacle } from "./budget.ts";
 
 /** `1,200 tokens`, `$2.50`. */

@@ -5,7 +5,7 @@ import type { HostSummary, NewEgressRecord } from "./egress.ts";
 export const maxCountedHosts = 1_000;
 export const otherHosts = "(other)";
 
-/** What the gate has recorded about one host and port. */
+/** The gate's records about one host and port, in numbers. */
 export type HostTotal = Omit<HostSummary, "open">;
 
 /** `total` with one more record; undefined where there is none yet. */
@@ -45,7 +45,7 @@ export interface OpenHost {
   readonly sinceMs: number;
 }
 
-/** What was recorded and what is open, as one list with the latest first. */
+/** Recorded and open connections as one list, the latest first. */
 export function joinTotals(recorded: readonly HostTotal[], open: readonly OpenHost[]): HostSummary[] {
   const keyOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
   const hosts = new Map<string, HostSummary>(recorded.map((total) => [keyOf(total), { ...total, open: 0 }]));

@@ -12,7 +12,7 @@ export const ReviewComment = z.object({
   endLine: z.int().min(1).optional(),
   /** Empty only beside a suggestion. */
   text: z.string().max(8_192),
-  /** What these lines should be; without any text they should go. */
+  /** The text that these lines should have; empty text removes them. */
   suggestion: z.string().max(8_192).optional(),
   /** The lines around it when it was written. */
   quoted: z.string().max(4_096),

@@ -9,7 +9,7 @@ export const DangerLook = z.object({
 });
 export type DangerLook = z.infer<typeof DangerLook>;
 
-/** What one caller has looked at in the work of a box: the content of each kind of danger. */
+/** The dangers of a box's work that one caller has looked at: the content of each kind. */
 export interface DangerMarks {
   readonly box: string;
   readonly incarnation: string;

@@ -31,7 +31,7 @@ export interface RemovedRecord {
   readonly incarnation: string;
   readonly record: Box;
   readonly checkpoints: readonly Checkpoint[];
-  /** What its work was rebased onto; the base is compared with it. */
+  /** The commit that its work was rebased onto; the base is compared with it. */
   readonly upstream: readonly UpstreamRecord[];
   readonly unmerged: UnmergedWork;
   readonly removedAtMs: number;

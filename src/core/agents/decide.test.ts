@@ -26,7 +26,7 @@ const failure = answer({ status: 500, error: "api_error", hasAnswer: false });
 
 describe("decideState", () => {
   it.each<[string, AgentFacts, string]>([
-    ["an agent nobody has asked anything", facts("interactive"), "idle"],
+    ["an agent without a task", facts("interactive"), "idle"],
     ["a request under way", facts("interactive", asks), "working"],
     ["an answer that says all", facts("interactive", asks, gets(answer())), "waiting"],
     ["an answer that wants a tool", facts("interactive", asks, gets(answer({ stop: "tool" }))), "working"],

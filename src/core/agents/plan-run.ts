@@ -63,7 +63,7 @@ export function planCommand(
   return { ...session, argv: [...(wanted.argv ?? session.argv)], env: { ...session.env, ...wanted.env } };
 }
 
-/** What every agent is told about where it works, before the project's own instructions. */
+/** Every agent learns this about its box, before the project's own instructions. */
 const boxInstructions = `You work in a box made by AgentBox. Inside it you may change everything.
 The network reaches only hosts that were allowed. When an answer says "Denied by AgentBox", do not repeat the request and
 do not look for a way around it: say which host you need and what for, and go on with what works without it.`;

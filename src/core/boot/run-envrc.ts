@@ -41,7 +41,7 @@ eval "\${script%.}"
 env -0 >&3
 `;
 
-/** What every shell sets for itself. */
+/** Variables that every shell sets for itself. */
 const ofShells = new Set(["_", "SHLVL", "PWD", "OLDPWD"]);
 
 export async function runEnvrc(

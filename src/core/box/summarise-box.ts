@@ -46,7 +46,7 @@ async function pausedForBudget(
 
 const taskLength = 160;
 
-/** What the agent was asked, as one line for lists. */
+/** The agent's task, as one line for lists. */
 function firstLine(task: string | undefined): string | undefined {
   const line = task?.split("\n").find((one) => one.trim() !== "");
   return line === undefined ? undefined : plainLine(line.slice(0, taskLength));

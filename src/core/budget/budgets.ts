@@ -199,7 +199,7 @@ export class Budgets {
     };
   }
 
-  /** What a request of the box was refused for, as long as it would be refused again. */
+  /** The limit that refused a request of the box, as long as it would refuse it again. */
   async obstacle(box: Box): Promise<BudgetObstacle | undefined> {
     await this.#notices.ready();
     const atMs = this.#core.ports.clock.nowMs();

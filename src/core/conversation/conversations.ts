@@ -98,7 +98,7 @@ export class Conversations {
     return true;
   }
 
-  /** What it said at the end of its turn is its last message once more. */
+  /** The text at the end of a turn repeats the last message. */
   #withoutEcho(
     { incarnation }: Life,
     { text, ...done }: Extract<AgentEvent, { kind: "turn_done" }>,

@@ -15,10 +15,10 @@ const maxRecent = { entries: 256, bytes: 512 * 1024 };
 
 const maxPieceLength = 256 * 1024;
 
-/** What is added: an entry without its numbers. The end of a turn comes with all that the box has spent until then. */
+/** An addition: an entry without its numbers. The end of a turn comes with all that the box has spent until then. */
 export type Addition = { readonly atMs: number; readonly part: ConversationPart; readonly spent?: Amount };
 
-/** What a line of the log has besides the entry, for the daemon that reads it later. */
+/** The fields of a line of the log besides the entry, for the daemon that reads it later. */
 type Line = ConversationEntry & { readonly spent?: Amount };
 
 export interface ConversationQuery {

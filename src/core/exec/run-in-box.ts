@@ -54,7 +54,7 @@ export async function afterMain(
     const current = await core.ports.store.findBox(box.name);
     if (!current || current.incarnation !== box.incarnation) return;
     if (!isKept) {
-      // What did not change leaves nothing to keep.
+      // An unchanged workspace leaves nothing to keep.
       await removeLocked(core, current, "finished", { force: true, keep: rule === "remove" });
     } else if (current.state.phase === "running") {
       await keepWork(core, current);
@@ -66,7 +66,7 @@ export async function afterMain(
     }
   });
   core.background(`finishing ${box.name}`, finishing);
-  // What a box needs in the person's own directory while it lives is gone when their prompt is back.
+  // Files that a box needs in the user's own directory are gone when the prompt is back.
   if (box.spec.workspace.mode === "mount") await finishing.catch(() => undefined);
   return { isKept, deniedHosts: [...new Set(deniedHosts)].slice(0, maxDeniedHosts) };
 }

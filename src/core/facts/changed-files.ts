@@ -60,7 +60,7 @@ export class ChangedFiles {
     return files === 0 ? {} : (lines ?? {});
   }
 
-  /** What has become of its work; undefined when it is not known. */
+  /** The state of its work; undefined when it is not known. */
   work(box: Pick<Box, "incarnation">): WorkState | undefined {
     const files = this.find(box);
     if (files === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
  * The files of variables that a box is made with, as they lie in the project now. Values that look like secrets stay
- * outside, unless somebody has named them.
+ * outside, unless the user has named them.
  */
 import { createHash } from "node:crypto";
 import { AgentBoxError } from "../../base/errors.ts";

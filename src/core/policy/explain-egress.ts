@@ -15,7 +15,7 @@ import type {
 import { type EgressFacts, decideSafely } from "./decide-egress.ts";
 import { coversPort, isLive } from "./rule-match.ts";
 
-/** What could be done about a refusal besides editing a file. */
+/** Ways out of a refusal besides editing a file. */
 export interface WayOut {
   /** The box to change. */
   readonly box?: string | undefined;

@@ -50,7 +50,7 @@ export async function addTasks(core: Parts, access: Visibility, body: AddToQueue
         addedAtMs: core.ports.clock.nowMs(),
       }),
     );
-    // The record of the owner's queue has the number, whoever adds.
+    // The record of the owner's queue has the number, for every queue.
     const counter = { ...entries.queueOf(""), lastId: firstId + added.length - 1 };
     const settings = queue === "" ? counter : entries.queueOf(queue);
     const changed = atOnce === undefined ? settings : { ...settings, atOnce };

@@ -8,7 +8,7 @@ export type TaskChange = Pick<TaskRecord, "state"> & Partial<Pick<TaskRecord, "v
 export const isBusy = ({ state }: Pick<TaskRecord, "state">): boolean =>
   state === "starting" || state === "running";
 
-/** What the box of a started task says about it. */
+/** The state of a started task, as its box tells it. */
 export function decideTask(
   task: Pick<TaskRecord, "incarnation">,
   box: Box | undefined,

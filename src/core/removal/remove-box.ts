@@ -47,7 +47,7 @@ export async function removeLocked(
   return removed && removedInfo(removed);
 }
 
-/** What would be lost with a box, and for how long it would be kept. */
+/** The work that would be lost with a box, and for how long it would be kept. */
 export const readUnmerged = (
   core: Using<LookParts>,
   name: string,

@@ -1,4 +1,4 @@
-/** What would be lost with a box: the newest state of its workspace, kept on the host, compared with what was merged. */
+/** The work that would be lost with a box: the newest state of its workspace, kept on the host, without what was merged. */
 import { AgentBoxError, isAgentBoxError, messageOf } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Box } from "../../contract/box.ts";
@@ -47,7 +47,7 @@ export async function lookAtUnmerged(
     repository.commits(base, last.head),
   ]);
   const unmerged = {
-    ...(isMounted && commits.length === 0 ? nothing.unmerged : totals),
+    ...(isMounted && commits.length === 0 ? noWork.unmerged : totals),
     commits: totals.files === 0 ? 0 : commits.length,
     ...omitUndefined({ problem }),
   };

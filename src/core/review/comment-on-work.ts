@@ -8,7 +8,7 @@ import type { LinkParts, StartParts, Using } from "../using.ts";
 import { checkpointAndCompare, compareKept } from "./read-review.ts";
 import { checkpointsOf } from "./review-of.ts";
 
-/** What a person writes: a remark, a change of the lines, or both. */
+/** A comment: a remark, a change of the lines, or both. */
 interface CommentText {
   readonly text: string;
   readonly suggestion?: string | undefined;

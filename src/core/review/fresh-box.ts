@@ -77,7 +77,7 @@ export const ownWorkspace = (box: Pick<Box, "spec" | "baseCommit">): WorkspaceSp
     ? { ...box.spec.workspace, mode: "clone", carry: "none" }
     : { mode: "empty", carry: "none" };
 
-/** What was granted to the box alone counts for a fork of it, unless it was taken back. */
+/** A grant to the box alone counts for a fork of it, unless it was taken back. */
 async function ownGrants(core: Using<"secretGrants">, box: Box): Promise<readonly AskedUse[]> {
   const uses = orderedUses(box.spec.secrets);
   const isGranted = await Promise.all(uses.map((use) => core.secretGrants.covers(box, use)));

@@ -12,7 +12,7 @@ export interface NamedAddress {
   readonly source: ManifestLayer["source"];
 }
 
-/** The first who names one has said it; two addresses for one name make no policy. */
+/** The first address of a name counts; two addresses for one name make no policy. */
 export function namedAddresses(layers: readonly ManifestLayer[]): ReadonlyMap<string, NamedAddress> {
   const named = new Map<string, NamedAddress>();
   for (const { source, values } of layers) {

@@ -116,7 +116,7 @@ const notOffered = (digest: string): AgentBoxError =>
     hint: "Look at what is offered now: agentbox toolchains",
   });
 
-/** What of a box's plan is about toolchains: those it gets, and a line for those that it does not. */
+/** The toolchains of a box's plan: those it gets, and a line for each that it does not. */
 export function toolchainsOf(
   offers: readonly ToolchainOffer[],
   isImage: boolean,

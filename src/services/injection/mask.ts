@@ -2,7 +2,7 @@
  * Takes values out of bytes that come in pieces: every byte of every occurrence becomes `*`, however it is cut, and the
  * number of bytes stays the same. Everything else passes as it is and at once.
  *
- * What could be the beginning of a value is held back until the next bytes tell. A few bytes are not (an eighth of the
+ * Bytes that could begin a value are held back until the next bytes tell. A few bytes are not (an eighth of the
  * value, four at most): a message that happens to end with a value's first letter would otherwise wait for ever, and
  * both sides with it. When the rest does follow, the rest is masked.
  */

@@ -126,7 +126,7 @@ export const managers: readonly Manager[] = [
   { name: "deno", language: "deno", root: ["DENO_INSTALL", ".deno"], inside: "bin", bin: "." },
 ];
 
-/** What a language's program is called, to look for the host's own. */
+/** The program of each language, by which the host's own is found. */
 export const programs: Readonly<Record<ToolLanguage, string>> = {
   node: "node",
   python: "python3",

@@ -14,7 +14,7 @@ import { parseRaise } from "./raise.ts";
 interface RaiseDialogProps {
   readonly name: string;
   readonly scope: BudgetScope;
-  /** What the box waits for; the fields begin with what it needs at least. */
+  /** The limit that the box waits for; the fields begin with the least that it needs. */
   readonly obstacle: BudgetObstacle | undefined;
   readonly onClose: () => void;
 }

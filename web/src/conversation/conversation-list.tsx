@@ -7,7 +7,7 @@ import { type Row, findRows, rowsOf } from "./rows.ts";
 import { RowView } from "./row-view.tsx";
 import type { ShownConversation } from "./use-conversation.ts";
 
-/** What a row takes before it has been drawn, in pixels. */
+/** The height of a row before it has been drawn, in pixels. */
 const expectedHeight: Readonly<Record<Row["kind"], number>> = {
   asked: 90,
   said: 96,
@@ -36,7 +36,7 @@ export function ConversationList({ box, agent, conversation, turn }: ListProps) 
   const [wanted, setWanted] = useState("");
   const found = useMemo(() => findRows(rows, wanted), [rows, wanted]);
   const [position, setPosition] = useState(0);
-  // While somebody reads further up, what comes in below moves nothing.
+  // New rows below move nothing while the user reads further up.
   const [isAtEnd, setAtEnd] = useState(turn === undefined);
   const isAtEndNow = useRef(isAtEnd);
   isAtEndNow.current = isAtEnd;

@@ -116,7 +116,7 @@ function Section({ title, tasks, mayChange, children }: SectionProps) {
   );
 }
 
-/** What the queue was for: work that a person looks at. */
+/** The results of the queue: work to look at. */
 function Review({ tasks }: { tasks: readonly QueuedTask[] }) {
   const { length } = toReview(tasks);
   if (length === 0) return null;

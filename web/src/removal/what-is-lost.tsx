@@ -11,7 +11,7 @@ const words = (work: UnmergedWork): string => {
   return work.problem === undefined ? "nothing unmerged" : "its work cannot be looked at now";
 };
 
-/** What would be lost with these boxes, asked of the daemon while the dialog is open. */
+/** The work that would be lost with these boxes; the daemon is asked while the dialog is open. */
 export function WhatIsLost({ names, note }: { names: readonly string[]; note?: string | undefined }) {
   const shown = names.slice(0, most);
   const works = useQueries({

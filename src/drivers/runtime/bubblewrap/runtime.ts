@@ -237,7 +237,7 @@ class BubblewrapRuntime implements Runtime {
     await this.#guard.lower(name);
   }
 
-  /** What was mounted on the host for a box that does not live any more. */
+  /** Mounts on the host that are left of a box that is gone. */
   async #lower(name: string): Promise<void> {
     await this.#owners.lower(name);
     await this.#passages.lower(name);

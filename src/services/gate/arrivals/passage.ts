@@ -38,7 +38,7 @@ export interface PassageRequest {
   readonly program: string | undefined;
   readonly host: string;
   readonly port: number;
-  /** What a program of the proxy calls itself. */
+  /** The name that a program of the proxy gives itself. */
   readonly userAgent?: string | undefined;
 }
 

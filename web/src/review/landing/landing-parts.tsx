@@ -1,4 +1,4 @@
-/** What the dialogs of a merge and of a pull request have in common. */
+/** Common parts of the dialogs of a merge and of a pull request. */
 import { isAgentBoxError } from "../../../../src/base/errors.ts";
 import type { CheckResult } from "../../../../src/contract/review/check.ts";
 import type { DangerKind } from "../../../../src/contract/review/danger.ts";

@@ -33,7 +33,7 @@ const npmLock: Read = (content) => {
   while (open.length > 0 && found.length < maxPackages) {
     for (const [name, value] of Object.entries(open.pop() ?? {})) {
       const { version, integrity, dependencies, inBundle, bundled } = asObject(value) ?? {};
-      // What another package brings with it is checked with that one.
+      // A bundled package is checked with the package that brings it.
       if (inBundle !== true && bundled !== true)
         found.push({ name, version: text(version), sums: some(integrity) });
       const inner = Object.values(asObject(dependencies) ?? {}).some((one) => asObject(one) !== undefined);
