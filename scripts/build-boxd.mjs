@@ -57,6 +57,8 @@ export async function buildBoxd(outDir) {
   });
   copyFileSync(nativePty(), join(directory, "pty.node"));
   cpSync(join(source, "shims"), join(directory, "shims"), { recursive: true });
+  // `apt` is the same script, which reads the name it was called by.
+  cpSync(join(directory, "shims/debian/apt-get"), join(directory, "shims/debian/apt"));
   mkdirSync(join(directory, "masks"), { recursive: true });
   // In the place of files that hold credentials; Maven takes no empty one.
   writeFileSync(join(directory, "masks/empty"), "");
