@@ -2,6 +2,7 @@
  * Git on the host, on repositories that may be hostile. Nothing a repository brings along is executed: no hooks,
  * no fsmonitor, no filters, no transport but plain files, no fetching of missing objects, no config of its own.
  */
+import { omitUndefined } from "../base/omit-undefined.ts";
 import { AgentBoxError, messageOf } from "../base/errors.ts";
 import { printable } from "../base/printable.ts";
 import { type RunResult, run } from "./run.ts";
@@ -101,7 +102,7 @@ export function gitCommand(args: readonly string[], options: GitOptions): GitCom
 export async function git(args: readonly string[], options: GitOptions): Promise<RunResult> {
   const { argv, ...rest } = gitCommand(args, options);
   try {
-    const stdin = options.stdin === undefined ? {} : { stdin: options.stdin };
+    const stdin = omitUndefined({ stdin: options.stdin });
     const encoding = options.encoding ?? "utf8";
     return await run(argv, { ...rest, ...stdin, ...options.user, encoding, maxOutputBytes: 64 << 20 });
   } catch (error) {

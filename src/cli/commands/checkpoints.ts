@@ -30,7 +30,7 @@ export const run: RunCommand = async (context) => {
   if (args.isSet("take") || args.isSet("as")) {
     const name = args.text("as");
     const checkpoint = await withProgress(screen, `Looking at ${box}`, () =>
-      client.takeCheckpoint(box, name === undefined ? {} : { name }),
+      client.takeCheckpoint(box, omitUndefined({ name })),
     );
     return say(
       context,

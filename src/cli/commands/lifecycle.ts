@@ -1,4 +1,5 @@
 /** start, stop, restart, pause and resume: the same shape, one call each. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
 import type { Box } from "../../contract/box.ts";
 import type { Arguments } from "../line/arguments.ts";
@@ -20,7 +21,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     done: "stopped",
     call: (client, box, args) => {
       const graceMs = args.durationMs("grace");
-      return client.stopBox(box, graceMs === undefined ? {} : { graceMs });
+      return client.stopBox(box, omitUndefined({ graceMs }));
     },
   },
   restart: { doing: "Restarting", done: "restarted", call: (client, box) => client.restartBox(box) },

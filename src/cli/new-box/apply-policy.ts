@@ -24,7 +24,7 @@ export async function applyPolicy(
   const trust = args.text("trust");
   const change = {
     projectDir: dir,
-    flags: network === undefined ? {} : { network },
+    flags: omitUndefined({ network }),
     ...omitUndefined({ manifest, trust }),
   };
   return withTrust(context, client, manifest && { projectDir: dir, manifest }, () =>

@@ -220,8 +220,7 @@ async function fill(
 }
 
 /** The facts of a box that are known only once its workspace exists. */
-const beginning = ({ baseCommit }: PreparedWorkspace): Partial<Box> =>
-  baseCommit === undefined ? {} : { baseCommit };
+const beginning = ({ baseCommit }: PreparedWorkspace): Partial<Box> => omitUndefined({ baseCommit });
 
 /** The runtime's no to what was asked for; it would say so again. */
 const isRefusal = (error: unknown): boolean =>

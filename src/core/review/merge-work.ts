@@ -1,4 +1,5 @@
 /** Lands an agent's work in the person's repository, after everything that must be looked at was. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import { AgentBoxError } from "../../base/errors.ts";
 import { hasOwnGit } from "../../contract/guarded-paths.ts";
 import type { MergeMode, MergeRecord } from "../../contract/review/merge.ts";
@@ -108,10 +109,7 @@ export async function undoMerge(
   which: { readonly box?: string; readonly incarnation?: string; readonly projectDir?: string },
 ): Promise<MergeRecord> {
   return core.locked("merges", async () => {
-    const all = await core.ports.store.listReview(
-      "merge",
-      which.projectDir === undefined ? {} : { projectDir: which.projectDir },
-    );
+    const all = await core.ports.store.listReview("merge", omitUndefined({ projectDir: which.projectDir }));
     const isMeant = ({ box, incarnation }: MergeRecord): boolean =>
       (which.box === undefined || box === which.box) &&
       (which.incarnation === undefined || incarnation === which.incarnation);

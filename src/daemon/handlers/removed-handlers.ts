@@ -1,4 +1,5 @@
 /** Handlers about removing boxes, and bringing them back. */
+import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { removedRoutes } from "../../contract/api/routes/removed.ts";
 import { pruneBoxes } from "../../core/removal/prune-boxes.ts";
 import { readUnmerged, removeBox } from "../../core/removal/remove-box.ts";
@@ -10,7 +11,7 @@ import type { Handlers } from "./handlers.ts";
 export const removedHandlers: Pick<Handlers, keyof typeof removedRoutes | "removeBox" | "prune"> = {
   async removeBox({ deps, params, query }) {
     const removed = await removeBox(deps.core, params["box"]!, query);
-    return removed === undefined ? {} : { removed };
+    return omitUndefined({ removed });
   },
   prune: ({ deps, body }) => pruneBoxes(deps.core, body),
   readUnmerged: ({ deps, params }) => readUnmerged(deps.core, params["box"]!),
