@@ -20,6 +20,13 @@ export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => client.ge
 export const boxesQuery = queryOptions({ queryKey: ["boxes"], queryFn: () => client.listBoxes() });
 export const boxQuery = (name: string) =>
   queryOptions({ queryKey: ["box", name], queryFn: () => client.getBox(name) });
+/** The newest part of the conversation, which the page shows first. */
+export const newestTalkQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["box", name, "newest-talk"],
+    queryFn: () => client.getConversation(name, { limit: 200 }),
+    gcTime: 10_000,
+  });
 export const budgetQuery = (name: string) =>
   queryOptions({ queryKey: ["box", name, "budget"], queryFn: () => client.getBudget(name) });
 export const queueQuery = queryOptions({ queryKey: ["queue"], queryFn: () => client.listQueue() });

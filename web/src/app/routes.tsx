@@ -6,12 +6,13 @@ import {
   createRouter,
   lazyRouteComponent,
 } from "@tanstack/react-router";
+import { boxQuery, newestTalkQuery, queries } from "../api/queries.ts";
 import { Empty, ErrorNote, Skeleton } from "../parts/note.tsx";
 import { Shell } from "./shell.tsx";
 
 const root = createRootRoute({
   component: () => (
-    <Shell>
+    <Shell onArrival={loadBoxPage}>
       <Outlet />
     </Shell>
   ),
@@ -45,6 +46,8 @@ const newBox = createRoute({
 const box = createRoute({
   getParentRoute: () => root,
   path: "/box/$name",
+  // Asked for while the code of the page is on its way, so that neither waits for the other; the page says what fails.
+  loader: ({ params: { name } }) => void queries.prefetchQuery(boxQuery(name)),
   component: lazyRouteComponent(() => import("../box/layout.tsx"), "BoxLayout"),
 });
 const tab = <P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
@@ -53,6 +56,7 @@ const tab = <P extends string>(path: P, component: ReturnType<typeof lazyRouteCo
 const conversation = createRoute({
   getParentRoute: () => box,
   path: "/",
+  loader: ({ params: { name } }) => void queries.prefetchQuery(newestTalkQuery(name)),
   component: lazyRouteComponent(() => import("../conversation/page.tsx"), "BoxPage"),
   validateSearch(search: Record<string, unknown>): { turn?: number } {
     const turn = Number(search["turn"]);
@@ -170,6 +174,11 @@ export const router = createRouter({
   defaultErrorComponent: ({ error }) => <ErrorNote error={error} />,
   scrollRestoration: true,
 });
+
+/** The page that is opened most: its code is fetched when the first one stands, so that a click need not wait for it. */
+export function loadBoxPage(): void {
+  for (const route of [box, conversation]) router.loadRouteChunk(route)?.catch(() => undefined);
+}
 
 declare module "@tanstack/react-router" {
   interface Register {

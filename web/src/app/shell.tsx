@@ -27,7 +27,7 @@ const isOnItsWay = (): boolean =>
  * Whether the first page is all there. Until then it is laid out and not shown, so that nothing moves under the user's
  * finger while its answers come in one by one; slow parts are shown without waiting any more.
  */
-function useArrival(): boolean {
+function useArrival(onArrival: () => void): boolean {
   const [isArrived, setArrived] = useState(false);
   useEffect(() => {
     const startedAt = performance.now();
@@ -38,6 +38,7 @@ function useArrival(): boolean {
       if (quietLooks < 3 && performance.now() - startedAt < mostMs) return;
       clearInterval(timer);
       setArrived(true);
+      onArrival();
     }, lookEveryMs);
     return () => clearInterval(timer);
   }, []);
@@ -125,10 +126,10 @@ function useGuestLanding(): void {
   }, [name, isAtStart, navigate]);
 }
 
-export function Shell({ children }: { children: ReactNode }) {
+export function Shell({ children, onArrival }: { children: ReactNode; onArrival: () => void }) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  const isArrived = useArrival();
+  const isArrived = useArrival(onArrival);
   useGuestLanding();
   const theme = useTheme();
   const me = useMe();

@@ -5,9 +5,9 @@
 import { useEffect, useRef, useState } from "react";
 import type { AgentTells, ConversationEntry } from "../../../src/contract/conversation.ts";
 import { client } from "../api/client.ts";
+import { newestTalkQuery, queries } from "../api/queries.ts";
 import { useConnection, useLiveEvents } from "../api/live.ts";
 
-const firstPage = 200;
 const wholePage = 10_000;
 const gatherMs = 100;
 
@@ -32,13 +32,15 @@ export function useConversation(name: string): {
   useEffect(() => {
     let isGone = false;
     const load = async () => {
-      const newest = await client.getConversation(name, { limit: firstPage });
+      const newest = await queries.fetchQuery(newestTalkQuery(name));
       if (isGone) return;
       lastSeq.current = newest.lastSeq;
       const first = newest.entries[0]?.seq ?? 0;
       const isWhole = first <= Math.max(1, newest.firstSeq);
       const lost = Math.max(0, newest.firstSeq - 1);
       setData({ entries: newest.entries, tells: newest.tells, lost, isWhole });
+      // It was asked for before this listened to events.
+      later();
       if (isWhole) return;
       const older = await client.getConversation(name, { before: first, limit: wholePage });
       if (isGone) return;
