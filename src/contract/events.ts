@@ -99,6 +99,7 @@ export const EventType = z.enum([
   "access.refused",
   "token.created",
   "token.removed",
+  "template.saved",
   "box.shared",
   "box.unshared",
   "queue.added",

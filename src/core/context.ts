@@ -91,6 +91,8 @@ export interface HostFacts {
   requireOwn(path: string): Promise<void>;
   /** The owner's templates, by name; one that cannot be read is left out. */
   listTemplates(): Promise<readonly { readonly name: string; readonly values: Record<string, unknown> }[]>;
+  /** A new one; a name that is taken is refused. */
+  addTemplate(name: string, values: Readonly<Record<string, unknown>>): Promise<void>;
   readUserConfig(): Promise<ConfigFile | undefined>;
   /** The owner's settings for all users of the machine. */
   readHostPolicy(): Promise<ConfigFile | undefined>;

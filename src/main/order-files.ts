@@ -1,9 +1,10 @@
 /** The files that this host's daemon takes as an order: config, policy, and what lies in projects. */
+import { AgentBoxError } from "../base/errors.ts";
 import { parseUserConfig } from "../manifest/index.ts";
 import type { ConfigFile, HostFacts } from "../core/context.ts";
 import type { HostEnv } from "../host/env.ts";
 import type { Home } from "../host/home.ts";
-import { listTemplates } from "../host/templates.ts";
+import { listTemplates, saveTemplate } from "../host/templates.ts";
 import { OrderFiles } from "../host/ownership.ts";
 import { join } from "node:path";
 
@@ -17,7 +18,7 @@ export interface DaemonOrders {
   readonly projects: OrderFiles;
   readonly facts: Pick<
     HostFacts,
-    "listTemplates" | "readProjectFile" | "requireOwn" | "readUserConfig" | "readHostPolicy"
+    "addTemplate" | "listTemplates" | "readProjectFile" | "requireOwn" | "readUserConfig" | "readHostPolicy"
   >;
 }
 
@@ -51,6 +52,16 @@ export function openOrderFiles(env: HostEnv, home: Pick<Home, "config" | "root">
             return [];
           }
         });
+      },
+      async addTemplate(name, values) {
+        const { stringify } = await import("smol-toml");
+        const isTaken = (await listTemplates(home.root, env)).some((one) => one.name === name);
+        if (isTaken) {
+          throw new AgentBoxError("input.invalid", `There is a template "${name}" already.`, {
+            hint: `Choose another name, or remove that one: agentbox template rm ${name}`,
+          });
+        }
+        await saveTemplate(home.root, name, `${stringify(values)}\n`);
       },
       readHostPolicy: () => readConfig(hostPolicyFile),
     },

@@ -234,6 +234,7 @@ export async function openTestCore(
         requireOwn: async () => undefined,
         readUserConfig: async () => undefined,
         listTemplates: async () => [],
+        addTemplate: async () => undefined,
         readHostPolicy: async () => undefined,
       },
       clock: host.clock,

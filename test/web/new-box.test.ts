@@ -107,6 +107,54 @@ describeUnless(noBrowser)("the form for a new box", () => {
       expect(typed.run?.task).toBe(made.run?.task);
     });
 
+    it.each([
+      [1280, 900],
+      [390, 844],
+    ])(
+      "saves what stays inside of a box as a template, and nothing more, at %i px",
+      async (width, height) => {
+        const name = `night-${width}`;
+        await using view = await signedInPage(browser, ground.daemon, {
+          width,
+          height,
+          path: "/new",
+          expected: [/the server responded with a status of 4/],
+        });
+        const { page } = view;
+        await settled(page);
+        await page.getByLabel("Agent", { exact: true }).selectOption("notebot");
+        await open(page, "Lifecycle");
+        await section(page, "Lifecycle").getByLabel("Ttl").fill("2h");
+        await open(page, "Services");
+        await page.getByLabel("New name in Services").fill("clock");
+        await page.getByRole("button", { name: "Add to Services" }).click();
+        await section(page, "Services").getByLabel("Command (required)").fill("sleep 1000");
+        await open(page, "Start from");
+        await page.getByLabel("Save as template").fill(name);
+        const save = page.getByRole("button", { name: "Save template" });
+        await save.click();
+        await page.getByText("A template from the page cannot have services.").waitFor();
+        const file = join(ground.daemon.home, "templates", `${name}.toml`);
+        expect(() => statSync(file)).toThrow("ENOENT");
+        await page.getByRole("button", { name: /Remove clock/ }).click();
+        await save.click();
+        await page.getByText("Template saved.").waitFor();
+        expect(parse(readFileSync(file, "utf8"))).toEqual({
+          agent: { name: "notebot" },
+          lifecycle: { ttl: "2h" },
+        });
+        expect(statSync(file).mode & 0o777).toBe(0o600);
+        await page.getByRole("button", { name: new RegExp(`^${name}`) }).waitFor();
+        // A name that is taken keeps what it has.
+        await page.getByLabel("Save as template").fill(name);
+        await save.click();
+        await page.getByText(`There is a template "${name}" already.`).waitFor();
+        const { events } = await ground.daemon.client.listEvents({ type: "template.saved", limit: 10 });
+        expect(events.filter(({ data }) => data["name"] === name)).toHaveLength(1);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      },
+    );
+
     it("says what is wrong while somebody types, at the field and in the summary", async () => {
       await using view = await onForm();
       const { page } = view;

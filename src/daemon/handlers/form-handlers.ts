@@ -5,6 +5,7 @@ import { makerOf, requireProject } from "../../core/team/members.ts";
 import { memberProjects } from "../../core/team/settings.ts";
 import { checkManifest } from "../../core/plan/check-manifest.ts";
 import type { Using } from "../../core/using.ts";
+import { saveTemplate } from "../../core/manifest/save-template.ts";
 import { listProjects } from "../../core/manifest/list-projects.ts";
 import type { Handlers } from "./handlers.ts";
 
@@ -18,6 +19,10 @@ export const formHandlers: Pick<Handlers, keyof typeof formRoutes> = {
     return checkManifest(core, { ...body, ...makerOf(access) });
   },
   listTemplates: async ({ deps: { core } }) => ({ templates: [...(await core.ports.host.listTemplates())] }),
+  async saveTemplate({ deps: { core }, body }) {
+    await saveTemplate(core, body);
+    return {};
+  },
   async listProjects({ deps: { core }, access }) {
     const all = await core.ports.store.listBoxes();
     const boxes = all.filter(({ name, incarnation }) => access.shows({ box: name, incarnation }));

@@ -11,14 +11,17 @@ import { useToast } from "../parts/toast.tsx";
 import type { Draft, Values } from "./draft.ts";
 import { readLast } from "./last-form.ts";
 import { presets } from "./presets.ts";
+import { SaveTemplate } from "./save-template.tsx";
 
 interface BeginningsProps {
+  /** The settings of the form now. */
+  readonly values: Values;
   readonly onPreset: (values: Values) => void;
   readonly onDraft: (draft: Partial<Draft>) => void;
 }
 
 /** Where a form can begin: a preset, another box, or what was asked for last time. */
-export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
+export function Beginnings({ values, onPreset, onDraft }: BeginningsProps) {
   const boxes = useQuery(boxesQuery).data ?? [];
   const toast = useToast();
   const last = readLast();
@@ -45,10 +48,10 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
               <span className="small quiet">{preset.description}</span>
             </Button>
           ))}
-          {templates.map(({ name, values }) => (
-            <Button key={`template ${name}`} onClick={() => onPreset(values)} className="new-box-preset">
+          {templates.map(({ name, values: own }) => (
+            <Button key={`template ${name}`} onClick={() => onPreset(own)} className="new-box-preset">
               <span>{name}</span>
-              <span className="small quiet">Your template: {Object.keys(values).join(", ")}.</span>
+              <span className="small quiet">Your template: {Object.keys(own).join(", ")}.</span>
             </Button>
           ))}
           {last === undefined ? null : (
@@ -71,6 +74,7 @@ export function Beginnings({ onPreset, onDraft }: BeginningsProps) {
             ))}
           </Select>
         </Field>
+        <SaveTemplate values={values} />
       </div>
     </details>
   );

@@ -194,6 +194,7 @@ function Form({ schema, choices, linked }: FormProps) {
               <TrustQuestion question={trust} agreed={agreed} onAgree={setAgreed} />
             )}
             <Beginnings
+              values={draft.values}
               onPreset={(values) => change({ values: withValues(draft.values, values) })}
               onDraft={change}
             />

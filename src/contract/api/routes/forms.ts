@@ -44,4 +44,14 @@ export const formRoutes = {
     reach: "host",
     harms: ["see"],
   },
+  saveTemplate: {
+    method: "POST",
+    path: "/v1/templates",
+    summary: "Keep settings of boxes under a new name: only what stays inside of a box.",
+    body: "SaveTemplateBody",
+    // Used later, it is the owner's order.
+    scope: "trust",
+    reach: "host",
+    harms: ["trust"],
+  },
 } as const satisfies Record<string, Route>;

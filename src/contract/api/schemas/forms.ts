@@ -68,6 +68,13 @@ export const GetManifestSchemaAnswer = z.object({
 
 export const CheckManifestBody = CreateBox.omit({ start: true, ephemeral: true });
 
+export const SaveTemplateBody = z.strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,47}$/, "lower-case letters, digits and hyphens"),
+  values: z
+    .record(z.string().max(64), z.unknown())
+    .describe("A partial manifest that stays inside of a box."),
+});
+
 export const ListTemplatesAnswer = z.object({
   templates: z.array(
     z.object({
