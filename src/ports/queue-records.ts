@@ -3,7 +3,7 @@
  * can be judged again when it starts. SECURITY: values of the caller's variables are in none of them.
  */
 import type { Verdict } from "../contract/agent-events.ts";
-import type { QueueState } from "../contract/api/schemas/queue.ts";
+import type { QueueState, QueueTotal } from "../contract/api/schemas/queue.ts";
 import type { CreateBox } from "../contract/api/schemas.ts";
 import type { Holder } from "./access-records.ts";
 
@@ -45,6 +45,8 @@ export interface QueueRecord {
   readonly atOnce: number;
   readonly isPaused: boolean;
   readonly why?: string | undefined;
+  /** What its tasks may use together since then. */
+  readonly total?: (QueueTotal & { readonly sinceMs: number }) | undefined;
   /** The number of the task that was added last; numbers are not given twice. */
   readonly lastId: number;
 }

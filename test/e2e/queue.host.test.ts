@@ -67,7 +67,7 @@ onAgents("the queue", { fixtures: ["notebot"] }, (ground) => {
     const ids = (await read()).tasks.map(({ id }) => id);
     if (ids.length > 0) await client.removeQueued({ ids });
     for (const { name } of await client.listBoxes()) await client.removeBox(name, { force: true });
-    await client.changeQueue({ isPaused: false, atOnce: 2 });
+    await client.changeQueue({ isPaused: false, atOnce: 2, total: {} });
   });
 
   it("runs so many at a time, in an order that can be changed, and ends with what to review", async () => {
@@ -197,5 +197,29 @@ onAgents("the queue", { fixtures: ["notebot"] }, (ground) => {
     expect((await read()).settings.why).toBe("The budget of today is used up.");
     await until("cheap done, dear done, today held, tomorrow waiting");
     expect((await queue(["ls"])).stdout).toContain("Paused: The budget of today is used up.");
+  });
+
+  it("starts no further task when all have used their total together", async () => {
+    working({ input: 60, output: 40 });
+    const cwd = await ground.project();
+    const flags = ["--agent", "notebot", "--at-once", "1", "--total-tokens", "150"];
+    const added = await queue(["first", "second", "third", ...flags], cwd);
+    expect(added.code, added.stderr).toBe(0);
+    await until("first running, second waiting, third waiting");
+    released.add("first");
+    // 100 of 150 are used: the next one starts, and may go beyond, as its own budget says.
+    await until("first done, second running, third waiting");
+    released.add("second");
+    await until("first done, second done, third waiting");
+    await waitFor("the queue is paused", async () => (await read()).settings.isPaused);
+    expect((await queue(["ls"])).stdout).toContain("Its tasks have used 200 of 150 tokens together.");
+    // Going on without more is another pause, and a new total counts from now on.
+    await queue(["resume"]);
+    await waitFor("it is paused again", async () => (await read()).settings.isPaused);
+    expect(await states()).toBe("first done, second done, third waiting");
+    released.add("third");
+    const more = await queue(["resume", "--total-tokens", "0"]);
+    expect(more.stdout).not.toContain("tokens");
+    await until("first done, second done, third done");
   });
 });

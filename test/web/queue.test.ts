@@ -93,6 +93,25 @@ describeUnless(noBrowser)("the queue's page", () => {
       await page.getByText("2 boxes are ready for review.").waitFor();
     });
 
+    it.each([1280, 390])(
+      "sets what all tasks may cost together, and takes it away, at %s px",
+      async (width) => {
+        const { client } = ground.daemon;
+        await client.changeQueue({ total: {} });
+        await using view = await signedInPage(browser, ground.daemon, { path: "/queue", width, height: 800 });
+        const { page } = view;
+        await settled(page);
+        const total = page.getByLabel("Total budget, in US dollars");
+        await total.fill("12.5");
+        await total.press("Enter");
+        await becomesTrue("it is set", async () => (await client.listQueue()).settings.total?.usd === 12.5);
+        await total.fill("");
+        await total.press("Enter");
+        await becomesTrue("it is gone", async () => (await client.listQueue()).settings.total === undefined);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      },
+    );
+
     it("refuses what could not start, and takes a task from the form of a new box", async () => {
       const { daemon } = ground;
       await using view = await signedInPage(browser, daemon, { path: "/queue" });

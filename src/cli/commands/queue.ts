@@ -2,10 +2,11 @@ import { AgentBoxError } from "../../base/errors.ts";
 import { exitCodes } from "../../base/error-codes.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { Client } from "../../client/index.ts";
-import type { QueueAnswer } from "../../contract/api/schemas/queue.ts";
+import type { QueueAnswer, QueueTotal } from "../../contract/api/schemas/queue.ts";
 import { isOver } from "../../contract/queue.ts";
 import { followBoxes } from "../boxes/follow-boxes.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
+import { parseNumber } from "../new-box/box-request.ts";
 import { boxInput, planSound } from "../new-box/create-box.ts";
 import { over } from "../new-box/set-flag.ts";
 import { type TypedTask, readTasks } from "../queue/read-tasks.ts";
@@ -35,7 +36,9 @@ export const run: RunCommand = async (context) => {
       context,
       context.args.positionals.map((task) => ({ task })),
     );
-  const isSettingOnly = verb === "ls" && context.args.isSet("at-once");
+  const { args } = context;
+  const isSettingOnly =
+    verb === "ls" && ["at-once", "total-usd", "total-tokens"].some((flag) => args.isSet(flag));
   return isSettingOnly ? change(context, undefined) : action(context, words);
 };
 
@@ -63,6 +66,9 @@ async function addTasks(context: CommandContext, typed: readonly TypedTask[]): P
   for (const { task, flags: own } of kinds.values())
     await planSound(context, client, { ...shared, flags: own, run: { mode: "headless", task } });
   const atOnce = args.integer("at-once");
+  const total = totalIn(context);
+  // Before the first of them starts.
+  if (total !== undefined) await client.changeQueue({ total });
   const answer = await client.addToQueue({ ...shared, tasks, ...omitUndefined({ atOnce }) });
   if (screen.isJson) screen.printJson(answer);
   else {
@@ -73,12 +79,18 @@ async function addTasks(context: CommandContext, typed: readonly TypedTask[]): P
   return 0;
 }
 
-async function change(
-  { args, screen, connect }: CommandContext,
-  isPaused: boolean | undefined,
-): Promise<number> {
+/** 0 is no limit any more. */
+function totalIn({ args }: Pick<CommandContext, "args">): QueueTotal | undefined {
+  if (!args.isSet("total-usd") && !args.isSet("total-tokens")) return undefined;
+  const [tokens, usd] = [args.integer("total-tokens"), parseNumber(args, "total-usd")];
+  return { ...(tokens ? { tokens } : {}), ...(usd ? { usd } : {}) };
+}
+
+async function change(context: CommandContext, isPaused: boolean | undefined): Promise<number> {
+  const { args, screen, connect } = context;
   const atOnce = args.integer("at-once");
-  const answer = await (await connect()).changeQueue(omitUndefined({ isPaused, atOnce }));
+  const total = totalIn(context);
+  const answer = await (await connect()).changeQueue(omitUndefined({ isPaused, atOnce, total }));
   if (screen.isJson) screen.printJson(answer);
   else screen.print(renderSummary(answer));
   return 0;

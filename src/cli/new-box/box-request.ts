@@ -86,7 +86,7 @@ export function parseMount(text: string, cwd: string): Mount {
   return { source: resolve(cwd, source!), target: target!, access: access === "rw" ? "write" : "read" };
 }
 
-function parseNumber(args: Arguments, flag: string): number | undefined {
+export function parseNumber(args: Arguments, flag: string): number | undefined {
   const text = args.text(flag);
   if (text === undefined) return undefined;
   if (!/^\d+(\.\d+)?$/.test(text))

@@ -1,6 +1,6 @@
 /** The queue as a table, and under it what there is to look at. */
 import { printable } from "../../base/printable.ts";
-import type { QueueAnswer, QueuedTask } from "../../contract/api/schemas/queue.ts";
+import type { QueueAnswer, QueueTotal, QueuedTask } from "../../contract/api/schemas/queue.ts";
 import { toReview } from "../../contract/queue.ts";
 import { age, plural, renderTable, shorten } from "./table.ts";
 
@@ -32,17 +32,25 @@ export function renderQueue(answer: QueueAnswer, nowMs: number): string {
   );
 }
 
-export function renderSummary({ settings: { atOnce, isPaused, why }, tasks }: QueueAnswer): string {
+export function renderSummary({ settings: { atOnce, isPaused, why, total }, tasks }: QueueAnswer): string {
   const own = tasks.filter(({ isYours }) => isYours);
   const count = (...states: QueuedTask["state"][]): number =>
     own.filter(({ state }) => states.includes(state)).length;
-  const text = `${count("running", "starting")} running, ${count("waiting")} waiting; ${atOnce} at a time.`;
+  const text = `${count("running", "starting")} running, ${count("waiting")} waiting; ${atOnce} at a time${totalText(total)}.`;
   if (!isPaused) return text;
   return `${text} Paused${why === undefined ? "" : `: ${why}`} Go on with: agentbox queue resume`.replace(
     "Paused Go",
     "Paused. Go",
   );
 }
+
+const totalText = ({ tokens, usd }: QueueTotal = {}): string => {
+  const limits = [
+    ...(usd === undefined ? [] : [`$${usd.toFixed(2)}`]),
+    ...(tokens === undefined ? [] : [`${tokens} tokens`]),
+  ];
+  return limits.length === 0 ? "" : `; ${limits.join(" and ")} for all`;
+};
 
 function reviewLines(tasks: readonly QueuedTask[]): string[] {
   const boxes = [...new Set(toReview(tasks).flatMap(({ box }) => box ?? []))];

@@ -1,6 +1,7 @@
 /** Pausing a queue, and taking, moving and retrying its tasks. */
 import { AgentBoxError } from "../../base/errors.ts";
-import type { ChangeQueueBody } from "../../contract/api/schemas/queue.ts";
+import { omitUndefined } from "../../base/omit-undefined.ts";
+import type { ChangeQueueBody, QueueTotal } from "../../contract/api/schemas/queue.ts";
 import type { QueueAnswer } from "../../contract/api/schemas/queue.ts";
 import { type TaskRecord, queueKey } from "../../ports/queue-records.ts";
 import type { Visibility } from "../access/visibility.ts";
@@ -15,7 +16,7 @@ type Parts = Using<RecordParts | QueueViewParts>;
 export async function changeQueue(
   core: Parts,
   access: Visibility,
-  { isPaused, atOnce }: ChangeQueueBody,
+  { isPaused, atOnce, total }: ChangeQueueBody,
 ): Promise<QueueAnswer> {
   const queue = queueOf(access);
   await core.queue.change(async ({ queueOf: settingsOf }) => {
@@ -25,13 +26,17 @@ export async function changeQueue(
       ...before,
       isPaused: paused,
       atOnce: atOnce ?? before.atOnce,
+      ...(total === undefined ? {} : { total: totalOf(total, core.ports.clock.nowMs()) }),
       ...(paused && isPaused === undefined && why !== undefined ? { why } : {}),
     };
-    const data = { queue, isPaused: after.isPaused, atOnce: after.atOnce };
+    const data = { queue, isPaused: after.isPaused, atOnce: after.atOnce, ...omitUndefined({ total }) };
     await core.commit({ queue: [after], events: [core.event("queue.changed", undefined, data)] });
   });
   return listQueue(core, access);
 }
+
+const totalOf = (total: QueueTotal, sinceMs: number) =>
+  total.tokens === undefined && total.usd === undefined ? undefined : { ...total, sinceMs };
 
 export async function removeTasks(
   core: Parts,

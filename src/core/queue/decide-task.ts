@@ -1,5 +1,7 @@
 /** Pure decisions about the queue: what a task's box means for it, which tasks start next, and where one is moved to. */
 import type { Box } from "../../contract/box.ts";
+import type { QueueTotal } from "../../contract/api/schemas/queue.ts";
+import type { UsageTotals } from "../../contract/model/usage.ts";
 import type { QueueRecord, TaskRecord } from "../../ports/queue-records.ts";
 
 export type TaskChange = Pick<TaskRecord, "state"> & Partial<Pick<TaskRecord, "verdict" | "why">>;
@@ -30,6 +32,20 @@ export function decideNext(tasks: readonly TaskRecord[], { atOnce, isPaused }: Q
   if (isPaused) return [];
   const free = Math.max(0, atOnce - tasks.filter(isBusy).length);
   return inOrder(tasks.filter(({ state }) => state === "waiting")).slice(0, free);
+}
+
+/** Why no further task starts; undefined while there is something left. */
+export function usedUp(
+  { tokens, usd }: QueueTotal,
+  sums: readonly Pick<UsageTotals, "usage" | "costMicroUsd">[],
+): string | undefined {
+  const usedTokens = sums.reduce((all, { usage }) => all + usage.input + usage.output, 0);
+  const usedUsd = sums.reduce((all, { costMicroUsd }) => all + costMicroUsd, 0) / 1e6;
+  if (tokens !== undefined && usedTokens >= tokens)
+    return `Its tasks have used ${usedTokens} of ${tokens} tokens together.`;
+  if (usd !== undefined && usedUsd >= usd)
+    return `Its tasks have used $${usedUsd.toFixed(2)} of $${usd.toFixed(2)} together.`;
+  return undefined;
 }
 
 export const inOrder = (tasks: readonly TaskRecord[]): TaskRecord[] =>

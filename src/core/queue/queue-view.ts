@@ -35,9 +35,10 @@ export async function listQueue(core: Using<QueueViewParts>, access: Visibility)
     sorted.some((task) => task.incarnation === box.incarnation),
   );
   await core.facts.ready(boxes);
-  const { atOnce, isPaused, why } = settingsOf(queueOf(access));
+  const { atOnce, isPaused, why, total } = settingsOf(queueOf(access));
+  const limit = total && omitUndefined({ tokens: total.tokens, usd: total.usd });
   return {
-    settings: { atOnce, isPaused, ...omitUndefined({ why }) },
+    settings: { atOnce, isPaused, ...omitUndefined({ why, total: limit }) },
     tasks: sorted.map((task): QueuedTask => {
       const box = boxes.find(({ incarnation }) => incarnation === task.incarnation);
       const { id, task: text, agent, state, verdict, addedAtMs, startedAtMs, endedAtMs } = task;

@@ -11,7 +11,7 @@ import { defaultAtOnce, mostQueued } from "../../contract/queue.ts";
 import type { QueueRecord, TaskRecord } from "../../ports/queue-records.ts";
 import { proposeName } from "../box/box-names.ts";
 import type { RecordParts, Using } from "../using.ts";
-import { type TaskChange, decideNext, decideTask, isBusy } from "./decide-task.ts";
+import { type TaskChange, decideNext, decideTask, isBusy, usedUp } from "./decide-task.ts";
 
 /** Not the name of a box, which has a lock of its own. */
 const lock = "/queue";
@@ -93,8 +93,35 @@ export class Queue {
       const { tasks, queueOf } = await this.read();
       for (const queue of new Set(tasks.map((task) => task.queue))) {
         const own = tasks.filter((task) => task.queue === queue);
-        for (const task of decideNext(own, queueOf(queue))) await this.#begin(task);
+        const next = decideNext(own, queueOf(queue));
+        if (next.length > 0 && (await this.#isUsedUp(queueOf(queue), own))) continue;
+        for (const task of next) await this.#begin(task);
       }
+    });
+  }
+
+  /** Whether the tasks have used what they may together; the queue is paused then, with the reason. */
+  async #isUsedUp(settings: QueueRecord, tasks: readonly TaskRecord[]): Promise<boolean> {
+    const { total } = settings;
+    if (total === undefined) return false;
+    const sums = await Promise.all(
+      tasks.flatMap(({ box, incarnation }) =>
+        box === undefined || incarnation === undefined
+          ? []
+          : this.#core.ports.store.sumModel({ box, incarnation, fromMs: total.sinceMs }),
+      ),
+    );
+    const why = usedUp(total, sums);
+    if (why === undefined) return false;
+    await this.#pause(settings, why);
+    return true;
+  }
+
+  async #pause(settings: QueueRecord, why: string): Promise<void> {
+    const data = { queue: settings.queue, isPaused: true, why };
+    await this.#core.commit({
+      queue: [{ ...settings, isPaused: true, why }],
+      events: [this.#core.event("queue.changed", undefined, data)],
     });
   }
 
@@ -196,13 +223,7 @@ export class Queue {
       const { tasks, queueOf } = await this.read();
       const task = tasks.find((one) => one.box === box && (isBusy(one) || one.state === "held"));
       if (task === undefined || queueOf(task.queue).isPaused) return;
-      const why = "The budget of today is used up.";
-      const paused = { ...queueOf(task.queue), isPaused: true, why };
-      const data = { queue: task.queue, isPaused: true, why };
-      await this.#core.commit({
-        queue: [paused],
-        events: [this.#core.event("queue.changed", undefined, data)],
-      });
+      await this.#pause(queueOf(task.queue), "The budget of today is used up.");
     });
   }
 

@@ -176,7 +176,7 @@ export const router = createRouter({
 });
 
 /** The page that is opened most: its code is fetched when the first one stands, so that a click need not wait for it. */
-export function loadBoxPage(): void {
+function loadBoxPage(): void {
   for (const route of [box, conversation]) router.loadRouteChunk(route)?.catch(() => undefined);
 }
 

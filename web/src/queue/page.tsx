@@ -2,13 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { omitUndefined } from "../../../src/base/omit-undefined.ts";
 import type { QueueSettings, QueuedTask } from "../../../src/contract/api/schemas/queue.ts";
 import { isOver, mostAtOnce, toReview } from "../../../src/contract/queue.ts";
 import { client } from "../api/client.ts";
 import { useMay } from "../api/me.ts";
 import { queueQuery } from "../api/queries.ts";
 import { Button } from "../parts/button.tsx";
-import { Field, Select } from "../parts/field.tsx";
+import { Field, Select, TextInput } from "../parts/field.tsx";
 import { Empty, ErrorNote, Note, PageHeader, Skeleton } from "../parts/note.tsx";
 import { useAction } from "../parts/use-action.ts";
 import { AddTasks } from "./add-tasks.tsx";
@@ -48,7 +49,14 @@ function Settings({ settings, mayChange }: { settings: QueueSettings; mayChange:
   const change = useAction((body: Parameters<typeof client.changeQueue>[0]) => client.changeQueue(body), {
     invalidates: [queueQuery.queryKey],
   });
-  const { isPaused, atOnce, why } = settings;
+  const { isPaused, atOnce, why, total } = settings;
+  // It counts from when it is set, so what is there already is not set again.
+  const setTotal = (text: string) => {
+    const usd = Number(text.replace(",", "."));
+    const wanted = usd > 0 ? usd : undefined;
+    if (Number.isNaN(usd) || change.isBusy || wanted === total?.usd) return;
+    change.run({ total: { ...omitUndefined({ tokens: total?.tokens, usd: wanted }) } });
+  };
   return (
     <>
       <div className="parts-row queue-settings">
@@ -64,6 +72,19 @@ function Settings({ settings, mayChange }: { settings: QueueSettings; mayChange:
               </option>
             ))}
           </Select>
+        </Field>
+        <Field label="Total budget, in US dollars">
+          <TextInput
+            key={total?.usd ?? ""}
+            inputMode="decimal"
+            placeholder="no limit"
+            defaultValue={total?.usd ?? ""}
+            disabled={!mayChange || change.isBusy}
+            onBlur={({ target }) => setTotal(target.value)}
+            onKeyDown={({ key, currentTarget }) => {
+              if (key === "Enter") setTotal(currentTarget.value);
+            }}
+          />
         </Field>
         <Button
           disabled={!mayChange}

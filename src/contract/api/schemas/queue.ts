@@ -31,11 +31,19 @@ export const QueuedTask = z.object({
 });
 export type QueuedTask = z.infer<typeof QueuedTask>;
 
+/** What the tasks of a queue may use together, from the moment that it was set. */
+export const QueueTotal = z.strictObject({
+  tokens: z.int().min(1).max(1e12).optional(),
+  usd: z.number().positive().max(1e6).optional(),
+});
+export type QueueTotal = z.infer<typeof QueueTotal>;
+
 /** The settings of a person's queue. */
 export const QueueSettings = z.object({
   atOnce: z.int().describe("How many of its tasks run at a time."),
   isPaused: z.boolean().describe("Whether no further task is started."),
   why: z.string().optional().describe("Why it is paused, where that was not a person."),
+  total: QueueTotal.optional().describe("When its tasks have used so much, no further one starts."),
 });
 export type QueueSettings = z.infer<typeof QueueSettings>;
 
@@ -78,6 +86,7 @@ export const ChangeQueueBody = z.strictObject({
     .optional()
     .describe(QueueSettings.shape.isPaused.description ?? ""),
   atOnce: AtOnce.optional(),
+  total: QueueTotal.optional().describe("Counts from now on; without a limit in it, there is none any more."),
 });
 export type ChangeQueueBody = z.infer<typeof ChangeQueueBody>;
 
