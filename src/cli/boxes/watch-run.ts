@@ -24,7 +24,7 @@ export async function watchRun(
   const leaving = new AbortController();
   using _interrupt = onInterrupt(async (isSecond) => {
     if (isSecond) return leaving.abort();
-    screen.note(`\nInterrupting ${box.name}; again to leave it.`);
+    screen.note(`\nInterrupting ${box.name}. Press ctrl-c again to leave it running.`);
     await client.interruptAgent(box.name).catch(() => undefined);
   });
   if (screen.isJson) screen.printJsonLine({ kind: "box_started", box: box.name, agent: box.spec.agent.name });
