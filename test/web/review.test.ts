@@ -35,6 +35,27 @@ describeUnless(noBrowser)("the review page", () => {
       .waitFor();
   const changes = (page: Page) => page.getByRole("region", { name: "Changes" });
 
+  it("asks once about a directory that a tool has filled, and leaves it out when it is ignored", async () => {
+    const project = await makeProject(daemon, { "README.md": "# Shop\n" });
+    await worked(
+      daemon,
+      project,
+      "installed",
+      `mkdir -p .venv/bin && echo 'home = /usr/bin' > .venv/pyvenv.cfg && echo more >> README.md
+       for n in $(seq 40); do printf '#!/bin/sh\n' > .venv/bin/tool-$n; chmod +x .venv/bin/tool-$n; done`,
+    );
+    await using opened = await open("installed");
+    const { page } = opened;
+    const bar = page.getByRole("region", { name: "Dangers" });
+    await bar.getByRole("button", { name: /^1 danger/ }).click();
+    await bar.getByText("41 files that a tool installed or built").waitFor();
+    expect(await button(page, "Merge").isDisabled()).toBe(true);
+    await bar.getByRole("button", { name: "Ignore it" }).click();
+    await changes(page).getByText("/.venv/").waitFor();
+    await button(page, "Show 2 files").waitFor();
+    expect(await page.getByText("files that a tool installed").count()).toBe(0);
+  });
+
   it("keeps dangerous work from landing until each kind is looked at; then merges and undoes it", async () => {
     const project = await makeProject(daemon, {
       "README.md": "# Shop\n",
