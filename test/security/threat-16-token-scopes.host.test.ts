@@ -3,13 +3,13 @@
  * in the table of src/contract/api/routes.ts; each is tried here with every scope, in a browser, and by the owner.
  */
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Need } from "../../src/contract/access/limits/limit.ts";
 import { type Scope, scopes } from "../../src/contract/access/scope-names.ts";
 import { type RouteName, routeNames, routeTable } from "../../src/contract/api/routes.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
+import { type Visitor, askRoute } from "../support/ask-route.ts";
 import { makeCanary, setSecret } from "../support/vault-ground.ts";
 import { type WebSession, signIn } from "../support/web-client.ts";
 import { emptyBox, shellInBox } from "./attack.ts";
@@ -20,20 +20,6 @@ const movable = "scope-made-movable";
 /** A sign-in that the vault keeps. */
 const connected = "connected";
 const ordinary = scopes.filter((scope) => scope !== "trust" && scope !== "export");
-
-interface Outcome {
-  readonly status: number;
-  readonly text: string;
-  readonly code: string | undefined;
-  /** The daemon said no because of who asks. */
-  readonly isRefused: boolean;
-}
-
-interface Visitor {
-  readonly name: string;
-  readonly where: { readonly port: number } | { readonly socketPath: string };
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 const thiefs = {
   authorizationEndpoint: "https://thief.example.org/auth",
@@ -52,47 +38,8 @@ const tokens = Buffer.from(
   }),
 ).toString("base64");
 
-/**
- * The refusals of a caller who may only ask: by the route, the table, a directory that is not listed, a request without
- * a yes.
- */
-const noes = ["access.forbidden", "workspace.source_invalid", "trust.required"];
-
-/** A refused plan names every problem, and what this host lacks stands before a missing yes. */
-function codesOf(text: string, code: string | undefined): readonly string[] {
-  if (code === undefined) return [];
-  const { error } = JSON.parse(text) as { error?: { problems?: readonly { code: string }[] } };
-  return [code, ...(error?.problems ?? []).map((problem) => problem.code)];
-}
-
-function ask({ where, headers }: Visitor, name: RouteName, body: unknown): Promise<Outcome> {
-  const route = routeTable[name];
-  const path = route.path
-    .replace("{box}", name === "moveBox" ? movable : box)
-    .replace("{approval}", "100000")
-    .replace(/\{\w+\}/g, "no-such");
-  return new Promise((resolve, reject) => {
-    const outgoing = httpRequest({
-      host: "127.0.0.1",
-      ...where,
-      method: route.method,
-      path,
-      headers: { "content-type": "application/json", ...headers },
-      agent: false,
-    });
-    outgoing.on("error", reject);
-    outgoing.on("response", (answer) => {
-      let text = "";
-      answer.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      answer.on("end", () => {
-        const code = /"error":\{"code":"([a-z_.]+)"/.exec(text)?.[1];
-        const isRefused = codesOf(text, code).some((one) => noes.includes(one));
-        resolve({ status: answer.statusCode ?? 0, text, code, isRefused });
-      });
-    });
-    outgoing.end(JSON.stringify(body));
-  });
-}
+const ask = (who: Visitor, name: RouteName, body: unknown) =>
+  askRoute(who, name, name === "moveBox" ? movable : box, body);
 
 describe("the scopes of a token", () => {
   let daemon: TestDaemon;

@@ -2,7 +2,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { AgentBoxError } from "../../base/errors.ts";
 import { omitUndefined } from "../../base/omit-undefined.ts";
-import { includesRole } from "../../contract/access/principal.ts";
 import type { RouteBody, RouteName, RouteQuery, RouteResponse, Routes } from "../../contract/api/routes.ts";
 import type { DoctorReport, Readiness } from "../../contract/api/schemas.ts";
 import type { Box } from "../../contract/box.ts";
@@ -42,7 +41,7 @@ import type { Previews } from "../preview/previews.ts";
 import { queueHandlers } from "./queue-handlers.ts";
 import { removedHandlers } from "./removed-handlers.ts";
 import { reviewHandlers } from "./review-handlers.ts";
-import { requireAsIsolated } from "./require-access.ts";
+import { mayWorkIn, requireAsIsolated } from "./require-access.ts";
 import type { StreamRoute } from "../streams/streams.ts";
 import { vaultHandlers } from "./vault-handlers.ts";
 import type { WebPort } from "../web/listen.ts";
@@ -152,9 +151,8 @@ export const handlers: Handlers & Partial<Record<StreamRoute, () => Promise<void
     const runtime = await core.ports.runtimes.get(box.spec.runtime).catch(() => undefined);
     const status = await runtime?.find(box.name).catch(() => undefined);
     const { home, workspace } = core.ports.storage.dirs(box.name);
-    const mayWork = access.scopes.includes("work") && includesRole(access.roleOnLife(lifeOf(box)), "work");
     return {
-      box: mayWork ? box : hideValues(box),
+      box: mayWorkIn(access, box) ? box : hideValues(box),
       ...omitUndefined({ health: live?.link.lastHealth }),
       ...(status?.pid === undefined || !access.isOfHost ? {} : { pid: status.pid }),
       isConnected: live?.link.isConnected ?? false,

@@ -13,7 +13,7 @@ import { findPresets } from "../../core/network/find-presets.ts";
 import { explainEgress } from "../../core/policy/explain-egress.ts";
 import { learnPolicy } from "../../core/policy/learn-policy.ts";
 import type { Handlers } from "./handlers.ts";
-import { requireBoxOnly, requireOwnQuestion } from "./require-access.ts";
+import { mayWorkIn, requireBoxOnly, requireOwnQuestion } from "./require-access.ts";
 
 const maxLearned = 10_000;
 
@@ -32,13 +32,15 @@ export const networkHandlers: Pick<Handlers, keyof typeof networkRoutes> = {
     const policy = await allowEgress(core, params["box"]!, body);
     return { policy, lines: describePolicy(policy) };
   },
-  async explainPolicy({ deps: { core }, params, body }) {
+  async explainPolicy({ deps: { core }, params, body, access }) {
     const box = await core.getBox(params["box"]!);
     const policy = await effectivePolicy(core, box);
     const explain = (presets: readonly string[]) =>
       explainEgress(policy, body, { nowMs: core.ports.clock.nowMs() }, { box: box.name, presets });
     const explanation = explain([]);
-    return explanation.verdict === "allow" ? explanation : explain(await findPresets(core, explanation));
+    // SECURITY: finding presets runs package managers of the host, which a caller who may only look must not cause.
+    const mayChange = explanation.verdict !== "allow" && mayWorkIn(access, box);
+    return mayChange ? explain(await findPresets(core, explanation)) : explanation;
   },
   async learnPolicy({ deps: { core }, params }) {
     const { name, incarnation } = await core.getBox(params["box"]!);

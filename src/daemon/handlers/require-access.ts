@@ -1,5 +1,7 @@
 /** The rules of access that the table of routes cannot express, because they depend on the content of the request. */
 import { AgentBoxError } from "../../base/errors.ts";
+import { includesRole } from "../../contract/access/principal.ts";
+import type { Box } from "../../contract/box.ts";
 import { requireParameter } from "../../core/access/authority.ts";
 import type { Visibility } from "../../core/access/visibility.ts";
 import { isAtLeast, tierOf } from "../../core/plan/choose-runtime.ts";
@@ -30,6 +32,10 @@ export function requireBoxOnly(access: Visibility, scope: string): void {
 export async function requireSeen(access: Visibility, box: string | undefined): Promise<void> {
   if (box !== undefined && !access.isOfHost && !(await access.sees(box))) throw noSuchBox(box);
 }
+
+/** Whether the caller may work in this box, and not only look at it. */
+export const mayWorkIn = (access: Visibility, { name, incarnation }: Box): boolean =>
+  access.scopes.includes("work") && includesRole(access.roleOnLife({ box: name, incarnation }), "work");
 
 /**
  * Merges land in a project of the host; the owner of a box may take its merges back. SECURITY: of this box, and not of
