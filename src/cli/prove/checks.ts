@@ -18,6 +18,10 @@ const ordinaryVariables = new Set<string>([
   "SHELL",
   "USER",
   "LOGNAME",
+  // Settings of installers, which many machines have as well.
+  "COREPACK_ENABLE_DOWNLOAD_PROMPT",
+  "PIP_BREAK_SYSTEM_PACKAGES",
+  "PIP_DISABLE_PIP_VERSION_CHECK",
 ]);
 const startsMany = (count: number) => `i=0; while [ $i -lt ${count} ]; do sleep 1 & i=$((i+1)); done; wait`;
 
