@@ -29,17 +29,18 @@ export interface StagedEtc {
 }
 
 /** Raised when the rules below change, so that nothing staged by older ones is shown. */
-const rules = 1;
+const rules = 2;
 const keptStages = 5;
 const maxFileBytes = 4 * 2 ** 20;
 const maxLinks = 4000;
 
 /**
- * Of no use in a box: accounts, the network, and how the machine itself is run. A box has its own for some of them.
+ * Of no use in a box: accounts, the network, and how the machine itself is run. A box has its own for some of them, such as
+ * the prompt of its shells.
  * SECURITY: no content depends on this list; what is not as its package brought it is shown nowhere.
  */
 const machines =
-  /^(?:adduser|apparmor|apt$|ca-certificates|containerd|cron|default$|deluser|docker|dpkg|fstab|gitconfig|group|gshadow|host|init|issue|kernel|ld\.so|libaudit|login|logrotate|machine|modprobe|modules|motd|mtab|network|nsswitch|pam|passwd|polkit|rc|resolv|runit|security|selinux|shadow|ssh|ssl|sub[gu]id|sudo|sv$|sysctl|systemd|udev|ufw|update-motd)/;
+  /^(?:adduser|apparmor|apt$|bash\.bashrc|ca-certificates|containerd|cron|default$|deluser|docker|dpkg|fstab|gitconfig|group|gshadow|host|init|issue|kernel|ld\.so|libaudit|login|logrotate|machine|modprobe|modules|motd|mtab|network|nsswitch|pam|passwd|polkit|rc|resolv|runit|security|selinux|shadow|ssh|ssl|sub[gu]id|sudo|sv$|sysctl|systemd|udev|ufw|update-motd)/;
 
 interface ConfigFile {
   readonly path: string;
