@@ -39,6 +39,15 @@ not a line
       ["MODEL", "sk-ant-api03-abcdefghijkl"],
       ["CERT", "-----BEGIN RSA PRIVATE KEY-----\nabc"],
       ["OPAQUE", "q8Zr2vX0tYp4Lk9mWb7c"],
+      ["PGPASSWORD", "hunter2"],
+      ["SSHPASS", "hunter2"],
+      ["ACCESSKEY", "hunter2"],
+      ["GHTOKEN", "hunter2"],
+      ["npmAuthToken", "hunter2"],
+      ["DB", "Server=db;User Id=app;Password=hunter2;Encrypt=true"],
+      ["STORAGE", "AccountName=shop;AccountKey=hunter2=="],
+      ["JDBC_URL", "jdbc:postgresql://db/app?user=app&password=hunter2"],
+      ["ALERTS", "https://hooks.slack.com/services/T024BE7LD/B024BE7LH/abcDEF123456"],
       ["JWT", "eyJhbGciOiJIUzI1NiJ9.e30.x"],
     ] as const)
       expect(looksSecret(name, value), name).toBe(true);
@@ -48,6 +57,10 @@ not a line
       ["DATABASE_URL", "postgres://localhost/app"],
       ["STRIPE_KEY", ""],
       ["KEYBOARD", "qwerty"],
+      ["TOKENIZERS_PARALLELISM", "false"],
+      ["BYPASS", "yes"],
+      ["MONKEY", "patched"],
+      ["ORDER", "size=large;color=red"],
       ["BASE_URL", "https://example.org/a/long/path/to/it"],
       ["FEATURES", "search,sharing,comments"],
     ] as const)

@@ -68,9 +68,14 @@ function endOf(text: string, quote: string): number {
 
 const secretNames =
   /(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASS|PASSWD|PASSWORD|PASSPHRASE|PWD|CREDENTIALS?|PRIVATE|AUTH|SIGNATURE|DSN|COOKIE|SALT|PIN|WEBHOOK)S?(_|$)/i;
+/** Written as one word, such as PGPASSWORD, SSHPASS or authToken. */
+const joinedNames =
+  /(PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL|TOKENS?(_|$)|(API|ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION|MASTER|ACCOUNT|AUTH)KEYS?(_|$)|(DB|SSH|USER|ROOT|ADMIN|SQL|SMTP|MAIL)PASS(_|$))/i;
 const secretValues: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY/,
   /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:[^/\s@]+@/i,
+  /(^|[;?&,\s])(pass(word|wd|phrase)?|pwd|secret|token|sig(nature)?|[a-z_]*(api|access|account|secret|private)_?-?key)\s*=\s*[^;&,\s]/i,
+  /^https:\/\/(hooks\.slack\.com\/services|discord(app)?\.com\/api\/webhooks)\//i,
   /^(sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abpors]|AKIA|ASIA|AIza|ya29|eyJ|SG|npm|dop_v1|hf)[-_A-Za-z0-9.]{12,}/,
 ];
 const longToken = /^[A-Za-z0-9+/_=.-]{20,}$/;
@@ -81,7 +86,11 @@ const longToken = /^[A-Za-z0-9+/_=.-]{20,}$/;
  */
 export function looksSecret(name: string, value: string): boolean {
   if (value === "") return false;
-  if (secretNames.test(name) || secretValues.some((pattern) => pattern.test(value))) return true;
+  if (
+    [secretNames, joinedNames].some((pattern) => pattern.test(name)) ||
+    secretValues.some((pattern) => pattern.test(value))
+  )
+    return true;
   return longToken.test(value) && /\d/.test(value) && /[A-Za-z]/.test(value) && entropy(value) > 3.5;
 }
 

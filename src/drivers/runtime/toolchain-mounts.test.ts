@@ -29,6 +29,18 @@ it("puts empty files in the place of those that hold credentials, also in enviro
   ]);
 });
 
+it("hides them at every path by which the box sees the directory", async () => {
+  for (const name of ["gradle.properties", "pip.conf"]) await writeFile(join(tool, name), "x");
+  const seen = ["/home/ada/versions/20", "/home/ada/versions/20.11.0"];
+  const { masks } = await checkToolchains(
+    seen.map((target) => ({ source: tool, target })),
+    { boxesDir: join(dir, "boxes"), boxd: "/boxd" },
+  );
+  expect(masks.map(({ target }) => target).toSorted()).toEqual(
+    seen.flatMap((target) => [`${target}/gradle.properties`, `${target}/pip.conf`]).toSorted(),
+  );
+});
+
 it("leaves Maven its settings, unless a person has put a password there", async () => {
   const write = (text: string) => writeFile(join(tool, "conf/settings.xml"), text);
   await write("<settings><!-- <password>example</password> --></settings>");

@@ -29,6 +29,7 @@ const credentialFiles = [
   "credentials",
   "credentials.toml",
   "config.toml",
+  "gradle.properties",
   "lib/node_modules/npm/npmrc",
   "conf/settings.xml",
   "conf/settings-security.xml",
@@ -65,7 +66,9 @@ export async function checkToolchains(
     directories.push(directory);
     for (const path of await credentialsIn(source)) {
       const mask = path.endsWith(".xml") ? `${boxd}/masks/settings.xml` : `${boxd}/masks/empty`;
-      masks.set(path, { source: mask, target: join(target, path.slice(source.length + 1)) });
+      const place = join(target, path.slice(source.length + 1));
+      // SECURITY: by the place in the box. A version that is a link is seen at two, and each has the file.
+      masks.set(place, { source: mask, target: place });
     }
   }
   return { directories, masks: [...masks.values()] };
