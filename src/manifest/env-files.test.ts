@@ -28,6 +28,15 @@ not a line
     });
   });
 
+  // Each took hours with a file of the size that is read, and the daemon did nothing else meanwhile.
+  it("is read in time, whatever is in it", () => {
+    const many = 2 ** 17;
+    expect(parseEnvFile(`A="${"\n".repeat(many)}`)).toEqual({ A: "\n".repeat(many) });
+    expect(parseEnvFile(`A=${" ".repeat(many)}y\u2028z`)).toEqual({ A: "y\u2028z" });
+    expect(parseEnvFile(`A=1${" #".repeat(many / 2)}\u2028`)).toEqual({ A: "1" });
+    expect(parseEnvFile("A=1\rB=2\r\nC='x\ny'")).toEqual({ A: "1", B: "2", C: "x\ny" });
+  });
+
   it("has secrets by name and by value, and plain settings", () => {
     for (const [name, value] of [
       ["STRIPE_KEY", "x"],

@@ -30,7 +30,7 @@ export function envFiles(env: Env = {}): EnvFile[] {
 /** A script of the project's; it runs in the box and never on the host. */
 export const isEnvrc = (path: string): boolean => path.split("/").at(-1) === ".envrc";
 
-const line = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
+const line = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/s;
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
 
 /**
@@ -39,19 +39,25 @@ const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
  */
 export function parseEnvFile(text: string): Record<string, string> {
   const values: Record<string, string> = {};
-  const lines = text.replace(/^\u{feff}/u, "").split(/\r?\n/);
+  const lines = text.replace(/^\u{feff}/u, "").split(/\r\n?|\n/);
   for (let at = 0; at < lines.length; at += 1) {
     const [, name, rest = ""] = line.exec(lines[at]!) ?? [];
     if (name === undefined) continue;
     const quote = /^["']/.exec(rest)?.[0];
     if (quote === undefined) {
-      values[name] = rest.replace(/(^|\s)#.*$/, "").trim();
+      values[name] = rest.replace(/(^|\s)#.*$/s, "").trim();
       continue;
     }
-    let quoted = rest.slice(1);
-    while (endOf(quoted, quote) === -1 && at + 1 < lines.length) quoted += `\n${lines[(at += 1)]}`;
-    const end = endOf(quoted, quote);
-    const inside = end === -1 ? quoted : quoted.slice(0, end);
+    // Line by line: each is looked through once, however many follow a quote that nothing ends.
+    let last = rest.slice(1);
+    let end = endOf(last, quote);
+    const before: string[] = [];
+    while (end === -1 && at + 1 < lines.length) {
+      before.push(last);
+      last = lines[(at += 1)]!;
+      end = endOf(last, quote);
+    }
+    const inside = [...before, end === -1 ? last : last.slice(0, end)].join("\n");
     values[name] =
       quote === "'" ? inside : inside.replace(/\\(.)/gs, (_, one: string) => escapes[one] ?? one);
   }

@@ -78,3 +78,22 @@ it.each([["$(touch /tmp/x)"], ["\u001b]0;title\u0007"], ["a".repeat(200)], ["`id
     expect(needsOf({ ".python-version": text })).toEqual([["python", undefined, ".python-version"]]);
   },
 );
+
+// What takes more than proportional time would be at it for hours: the daemon does nothing else meanwhile.
+const megabyte = 2 ** 20;
+it.each([
+  [".tool-versions", `node${" ".repeat(megabyte)}#`],
+  [".sdkmanrc", `java=${"[ ".repeat(megabyte / 2)}`],
+  ["rust-toolchain.toml", `${"\n".repeat(megabyte)}x`],
+  ["rust-toolchain", `${"\n ".repeat(megabyte / 2)}=`],
+  ["pyproject.toml", " \n".repeat(megabyte / 2)],
+  ["Pipfile", "\t\n".repeat(megabyte / 2)],
+  ["Gemfile", "\n".repeat(megabyte)],
+  ["go.mod", `toolchain${" ".repeat(megabyte)}`],
+  ["package.json", '"engines":{'.repeat(megabyte / 11)],
+  ["package.json", `{"volta":{${'"node" '.repeat(megabyte / 7)}`],
+  ["pom.xml", "<java.version>".repeat(megabyte / 14)],
+  ["build.gradle", "jvmToolchain(1".repeat(megabyte / 14)],
+])("reads %s in time, whatever is in it", (file, text) => {
+  expect(needsOf({ [file]: text }).every(({ 1: version }) => version === undefined)).toBe(true);
+});

@@ -1,6 +1,7 @@
 /**
  * Which toolchains a project uses, by its own files. SECURITY: they are text of a repository. Each is read with simple
- * patterns, never run, and a version is a word that is compared.
+ * patterns, never run, and a version is a word that is compared. A pattern takes time in proportion to the text, or a repository
+ * would hold up the daemon.
  */
 import { omitUndefined } from "../../base/omit-undefined.ts";
 import type { ToolLanguage, ToolNeed } from "../../contract/toolchain.ts";
@@ -36,17 +37,32 @@ const toolNames: Readonly<Record<string, ToolLanguage>> = {
   bun: "bun",
 };
 
-/** Lines of a tool's name and a version, in the forms of .tool-versions, mise.toml and .sdkmanrc. */
+/**
+ * Lines of a tool's name and a version, in the forms of .tool-versions, mise.toml and .sdkmanrc. In steps that each read a line
+ * once.
+ */
 const toolLines: Reader = (text) =>
   text.split("\n").flatMap((line) => {
-    const [, name = "", wanted] = /^\s*"?([a-z]+)"?\s*[=\s]\s*\[?\s*"?([^"#\]\s]+)/.exec(line) ?? [];
+    const [, name = "", rest = ""] = /^"?([a-z]+)"?([=\s].*)$/s.exec(line.trimStart()) ?? [];
     const language = Object.hasOwn(toolNames, name) ? toolNames[name] : undefined;
-    return language === undefined ? [] : [[language, clean(wanted)] as const];
+    if (language === undefined) return [];
+    const wanted = /^[^"#\]\s]+/.exec(rest.replace(/^[=\s["]+/, ""))?.[0];
+    return wanted === undefined ? [] : [[language, clean(wanted)] as const];
   });
 
+const maxSectionLength = 2_000;
+
+/** The version of Node in the first object of this name. */
+function nodeIn(text: string, section: string): string | undefined {
+  const start = text.search(new RegExp(`"${section}"\\s*:`));
+  if (start === -1) return undefined;
+  const [, inside = ""] = /^"[a-z]+"\s*:\s*\{([^}]*)/.exec(text.slice(start, start + maxSectionLength)) ?? [];
+  return /"node"\s*:\s*"([^"]+)"/.exec(inside)?.[1];
+}
+
 function packageJson(text: string): ReturnType<Reader> {
-  const engines = /"engines"\s*:\s*\{[^}]*"node"\s*:\s*"([^"]+)"/.exec(text)?.[1];
-  const volta = /"volta"\s*:\s*\{[^}]*"node"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+  const engines = nodeIn(text, "engines");
+  const volta = nodeIn(text, "volta");
   const bun = /"packageManager"\s*:\s*"bun@([^"+]+)/.exec(text)?.[1];
   return [["node", clean(volta ?? engines)], ...(bun === undefined ? [] : [["bun", clean(bun)] as const])];
 }
@@ -76,20 +92,20 @@ const readers: readonly (readonly [string, Reader])[] = [
   [".node-version", firstLine("node")],
   [".python-version", firstLine("python")],
   [".ruby-version", firstLine("ruby")],
-  ["rust-toolchain.toml", only("rust", /^\s*channel\s*=\s*"([^"]+)"/m)],
-  ["rust-toolchain", only("rust", /^\s*(?:channel\s*=\s*)?"?([0-9a-z][\w.-]*)"?\s*$/m)],
+  ["rust-toolchain.toml", only("rust", /^[ \t]*channel\s*=\s*"([^"]+)"/m)],
+  ["rust-toolchain", only("rust", /^[ \t]*(?:channel[ \t]*=[ \t]*)?"?([0-9a-z][\w.-]*)"?[ \t\r]*$/m)],
   ["go.mod", (text) => [["go", clean(/^toolchain\s+(?:go)?(\S+)/m.exec(text)?.[1])]]],
   ["Cargo.toml", only("rust")],
-  ["pyproject.toml", only("python", /^\s*requires-python\s*=\s*"([^"]+)"/m)],
+  ["pyproject.toml", only("python", /^[ \t]*requires-python\s*=\s*"([^"]+)"/m)],
   ["setup.py", only("python")],
   ["setup.cfg", only("python")],
   ["requirements.txt", only("python")],
-  ["Pipfile", only("python", /^\s*python_version\s*=\s*"([^"]+)"/m)],
+  ["Pipfile", only("python", /^[ \t]*python_version\s*=\s*"([^"]+)"/m)],
   ["package.json", packageJson],
   ["pom.xml", pom],
   ["build.gradle", gradle],
   ["build.gradle.kts", gradle],
-  ["Gemfile", only("ruby", /^\s*ruby\s+["']([^"']+)["']/m)],
+  ["Gemfile", only("ruby", /^[ \t]*ruby\s+["']([^"']+)["']/m)],
   ["deno.json", only("deno")],
   ["deno.jsonc", only("deno")],
   ["bun.lockb", only("bun")],

@@ -112,7 +112,10 @@ const composerLock: Read = (text) => {
   return named(lists.map((one) => asObject(one)?.["name"]).filter((name) => typeof name === "string"));
 };
 
-/** The first group of each match, a line at a time; lines of comments are left out. */
+/**
+ * The first group of each match, a line at a time; lines of comments are left out. SECURITY: the lines are the box's, so no two
+ * parts of a pattern that follow one another may take the same characters again and again.
+ */
 const lines =
   (comment: RegExp, ...patterns: readonly RegExp[]): Read =>
   (text) => {
@@ -281,10 +284,10 @@ const goMod = lines(
 const jvmNames = lines(
   /^\s*(?:\/\/|\*)/,
   /["']([\w.-]+:[\w.-]+)(?::[^"']*)?["']/g,
-  /\bid\s*\(?\s*["']([\w.-]+)["']/g,
+  /\bid[\s(]*["']([\w.-]+)["']/g,
   /\bmodule\s*=\s*"([\w.-]+:[\w.-]+)"/g,
   /"([\w.-]+"\s*%%?%?\s*"[\w.-]+)"/g,
-  /\b(?:apply\s+from|classpath|includeBuild)\s*[:(]?\s*["']([^"']+)/g,
+  /\b(?:apply\s+from|classpath|includeBuild)[\s:(]*["']([^"']+)/g,
 );
 
 const dotnet = lines(
@@ -339,7 +342,7 @@ const formats: readonly { readonly name: RegExp; readonly read: Read }[] = [
   { name: /^go\.(?:mod|work)$/, read: goMod },
   {
     name: /^(?:gemfile|gems\.rb|.*\.gemspec)$/,
-    read: lines(hash, /^\s*gem\s*\(?\s*["']([^"']+)/g, /add_(?:\w+_)?dependency\s*\(?\s*["']([^"']+)/g),
+    read: lines(hash, /^\s*gem[\s(]*["']([^"']+)/g, /add_(?:\w+_)?dependency[\s(]*["']([^"']+)/g),
   },
   { name: /^(?:gemfile\.lock|gems\.locked)$/, read: lines(hash, /^ {4}([\w.-]+) \(/g) },
   { name: /^pom\.xml$/, read: lines(/^\s*<!--/, /<artifactId>\s*([^<\s]+)/g) },
