@@ -36,6 +36,12 @@ export const guardedEntries: readonly GuardedEntry[] = [
   { name: "agentbox.lock", standIn: { text: '{"version":1,"agents":{}}\n' } },
 ];
 
+/**
+ * With a HEAD beside `objects` and `refs`, git takes a directory for a repository, and orders from its `config`. Guarded where
+ * the workspace has no repository of its own: there it would come in the way of `git show HEAD`.
+ */
+export const bareRepositoryEntry: GuardedEntry = { name: "HEAD", standIn: directory };
+
 /** Guarded where they are; not every such name can be kept from being made. */
 export const guardedSuffixes: readonly string[] = [".code-workspace"];
 

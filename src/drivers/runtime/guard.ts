@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { AgentBoxError, messageOf, systemCode } from "../../base/errors.ts";
 import { KeyedMutex } from "../../base/mutex.ts";
 import { boxNamePattern } from "../../contract/box.ts";
-import { type GuardedEntry, visibleStandIns } from "../../contract/guarded-paths.ts";
+import { type GuardedEntry, bareRepositoryEntry, visibleStandIns } from "../../contract/guarded-paths.ts";
 import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import type { RuntimeBox } from "../../ports/runtime.ts";
 import { hideStandIns, showStandIns } from "./hidden-stand-ins.ts";
@@ -26,6 +26,8 @@ interface StandIns {
   readonly workspace: string;
   readonly entries: readonly GuardedEntry[];
 }
+
+type Asked = NonNullable<RuntimeBox["guarded"]>;
 
 const cannotGuard = (workspace: string, name: string, problem: string): AgentBoxError =>
   new AgentBoxError(
@@ -49,8 +51,7 @@ export class Guard {
 
   /** Everything that is to be covered exists when this returns. */
   async raise(box: RuntimeBox): Promise<Guarded | undefined> {
-    const { guarded } = box;
-    if (guarded === undefined) return undefined;
+    if (box.guarded === undefined) return undefined;
     const { workspace } = box.dirs;
     const leadsTo = await realpath(workspace);
     // SECURITY: agreed to was a real path. Another box that may write above it can have put a link in its place.
@@ -58,7 +59,9 @@ export class Guard {
       throw new AgentBoxError("mount.invalid", `The workspace ${workspace} now leads to ${leadsTo}.`, {
         hint: "Put the directory back where it was, or remove the box.",
       });
+    const asked = box.guarded;
     return await this.#turns.run("all", async () => {
+      const guarded = await withBareRepository(workspace, asked);
       const present = await readdir(workspace);
       const names = present.filter((name) => isGuarded(name, guarded));
       for (const name of names) await checkKind(workspace, name);
@@ -120,9 +123,31 @@ export class Guard {
 /**
  * Where a file system takes `.GIT` for `.git`, or the files are copied to one that does, the other spelling counts too.
  */
-function isGuarded(name: string, { entries, suffixes }: NonNullable<RuntimeBox["guarded"]>): boolean {
+function isGuarded(name: string, { entries, suffixes }: Asked): boolean {
   const lower = name.toLowerCase();
-  return entries.some((entry) => entry.name === lower) || suffixes.some((suffix) => lower.endsWith(suffix));
+  return (
+    entries.some((entry) => entry.name.toLowerCase() === lower) ||
+    suffixes.some((suffix) => lower.endsWith(suffix))
+  );
+}
+
+/**
+ * SECURITY: where git finds no repository in `.git`, it looks whether the directory itself is one, and the box could make it
+ * one with a config of its own. A HEAD that git would read needs only the rest beside it.
+ */
+async function withBareRepository(workspace: string, guarded: Asked): Promise<Asked> {
+  const kindOf = async (name: string) => lstat(join(workspace, name)).catch(() => undefined);
+  if ((await kindOf(".git"))?.isFile() || (await kindOf(".git/HEAD")) !== undefined) return guarded;
+  if ((await kindOf("HEAD"))?.isFile() && (await isReference(workspace)))
+    throw cannotGuard(workspace, "HEAD", "makes it a git repository without work tree");
+  return { ...guarded, entries: [...guarded.entries, bareRepositoryEntry] };
+}
+
+async function isReference(workspace: string): Promise<boolean> {
+  await using directory = await SafeDirectory.open(workspace);
+  await using file = await directory.openFile("HEAD");
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+  return /^(?:ref:|[0-9a-f]{40})/i.test(buffer.toString("latin1", 0, bytesRead));
 }
 
 /**

@@ -1,8 +1,10 @@
 /** Fills workspaces. The source is only read, nothing of it is executed, and the result belongs to the box alone. */
 import { realpath, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { isAgentBoxError, messageOf, AgentBoxError } from "../../base/errors.ts";
 import type { WorkspaceSpec } from "../../contract/box.ts";
+import { printable } from "../../base/printable.ts";
+import { gitOk } from "../../host/git.ts";
 import { SafeDirectory } from "../../safe-path/safe-directory.ts";
 import { runOk } from "../../host/run.ts";
 import type { PreparedWorkspace, Workspaces } from "../../ports/workspace.ts";
@@ -65,6 +67,7 @@ async function fill(request: PrepareOptions, options: WorkspacesOptions): Promis
   }
   await refuseSensitive(source, options);
   if (spec.mode === "copy") await copySource(source, target, limits);
+  else await refuseSubmodules(source);
   // A mounted source is used where it is. SECURITY: its git directory is closed to the box, which gets one of its own.
   const own = spec.mode === "mount" ? await tryOwnGit(source, { target, box, userHome, limits }) : {};
   return { ...own, leftBehind: 0 };
@@ -90,6 +93,33 @@ async function tryOwnGit(
   }
   await rm(join(options.target, ".git"), { recursive: true, force: true });
   return {};
+}
+
+/**
+ * SECURITY: the person's `git status` runs git in each submodule that their index names, with the config that lies there, also
+ * where the submodule was never fetched. Below the top a box could replace it.
+ */
+async function refuseSubmodules(source: string): Promise<void> {
+  const repository = await findRepository(source).catch((error: unknown) => {
+    if (isAgentBoxError(error, "workspace.source_invalid")) return undefined;
+    throw error;
+  });
+  if (repository?.top === undefined) return;
+  const { gitDir, top } = repository;
+  const below = Buffer.from(relative(top, source)).toString("latin1");
+  const options = { gitDir, cwd: top, env: { GIT_WORK_TREE: top }, encoding: "latin1" } as const;
+  const submodule = (await gitOk(["ls-files", "--stage", "-z"], options))
+    .split("\0")
+    .filter((record) => record.startsWith("160000 "))
+    .map((record) => record.slice(record.indexOf("\t") + 1))
+    .find((path) => below === "" || contains(below, path));
+  if (submodule === undefined) return;
+  const name = printable(Buffer.from(submodule, "latin1").toString());
+  throw sourceInvalid(
+    source,
+    `cannot be mounted: ${name} is a submodule, and the box could change what your git runs there`,
+    "Use the workspace mode clone.",
+  );
 }
 
 async function copySource(source: string, target: string, limits: CopyLimits): Promise<void> {
