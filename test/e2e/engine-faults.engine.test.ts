@@ -1,8 +1,9 @@
 /** Failures of a container engine: reported with a code and a way out, and nothing half-made is left. */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
+import { boxDirectories } from "../support/box-directories.ts";
 import { type TestDaemon, startDaemon } from "../support/daemon.ts";
 import { type EngineProxy, startEngineProxy } from "../support/engine-proxy.ts";
 import { engineRequest } from "../support/engine-request.ts";
@@ -41,7 +42,6 @@ describeUnless(why)("faults of an engine", () => {
   const run = (...command: string[]) => daemon.cli([...runArgs, "--", ...command], { timeoutMs: 50_000 });
   const phases = async () =>
     Object.fromEntries((await daemon.client.listBoxes()).map(({ name, phase }) => [name, phase]));
-  const directories = () => readdirSync(join(daemon.home, "boxes"));
   /** Asked past the proxy. */
   const containers = async (): Promise<{ Id: string; State: string; Labels: Record<string, string> }[]> =>
     JSON.parse((await engineRequest(engine.socket, "GET", "/v1.41/containers/json?all=true")).text) as [];
@@ -49,7 +49,7 @@ describeUnless(why)("faults of an engine", () => {
 
   const expectNothing = async () => {
     await waitFor("no box is left", async () => (await daemon.client.listBoxes()).length === 0, 20_000);
-    expect(directories()).toEqual([]);
+    expect(boxDirectories(daemon)).toEqual([]);
     expect(await ours()).toEqual([]);
   };
   const expectSaid = ({ code, stderr }: { code: number | null; stderr: string }, wanted: string): Said => {
@@ -135,7 +135,7 @@ describeUnless(why)("faults of an engine", () => {
       expect(said.message).toContain("not running");
       expect(said.hint).toContain("Start it");
       expect(await phases()).toEqual({});
-      expect(directories()).toEqual([]);
+      expect(boxDirectories(daemon)).toEqual([]);
     } finally {
       await proxy.comeBack();
     }
@@ -237,7 +237,7 @@ describeUnless(why)("faults of an engine", () => {
     const asked = await own.cli([...runArgs, "--disk", "1GiB", "--", "true"], { timeoutMs: 50_000 });
     expect(expectSaid(asked, "policy.unenforceable").hint).toContain("resources.disk");
     expect(await own.client.listBoxes()).toEqual([]);
-    expect(readdirSync(join(own.home, "boxes"))).toEqual([]);
+    expect(boxDirectories(own)).toEqual([]);
     // The controls: without the limit, and by a caller that can hold it.
     const plain = await own.cli([...runArgs, "--", "true"], { timeoutMs: 50_000 });
     expect(plain.code, plain.stderr).toBe(0);
@@ -297,7 +297,7 @@ describeUnless(why)("an engine that is too old", () => {
     expect(said).toMatchObject({ code: "runtime.broken", hint: expect.stringContaining("Docker 20.10") });
     expect(said.message).toContain("1.40");
     expect(await daemon.client.listBoxes()).toEqual([]);
-    expect(readdirSync(join(daemon.home, "boxes"))).toEqual([]);
+    expect(boxDirectories(daemon)).toEqual([]);
     const report = await daemon.client.getDoctor();
     expect(report.runtimes.find(({ name }) => name === "docker")).toMatchObject({ status: "broken" });
   });

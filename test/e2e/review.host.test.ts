@@ -205,7 +205,7 @@ describe.each(users)("a review, $title", ({ options }) => {
     expect((await reviewOf(daemon, "unborn")).changes).toMatchObject([{ path: "made.txt", kind: "added" }]);
   });
 
-  it("has nothing to show where nothing has changed, and a mounted directory has no review", async () => {
+  it("has nothing to show where nothing has changed, and a mounted directory without a repository has no review", async () => {
     const project = await makeProject(daemon);
     await worked(daemon, project, "idle", "true");
     expect(await reviewOf(daemon, "idle")).toMatchObject({ changes: [], totals: { files: 0 }, dangers: [] });
@@ -224,8 +224,9 @@ describe.each(users)("a review, $title", ({ options }) => {
     expect((await daemon.cli(["checkpoints", "idle", "--json"])).stdout).toContain('"checkpoints": []');
 
     // Under a root daemon a box is another user, who must be able to enter what is mounted.
-    chmodSync(project.dir, 0o777);
-    await working(daemon, project, "mounted", "true", { workspace: { mode: "mount" } });
+    const plain = await makeDirectory(daemon, { "a.txt": "a" });
+    chmodSync(plain.dir, 0o777);
+    await working(daemon, plain, "mounted", "true", { workspace: { mode: "mount" } });
     for (const args of [
       ["diff", "mounted"],
       ["merge", "mounted"],

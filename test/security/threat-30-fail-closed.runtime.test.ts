@@ -2,10 +2,11 @@
  * Threat 30: a protection that is silently missing. Without any one of them, a box is refused with a code and a way
  * out, or goes on as closed as before; nothing half-made is left and nothing is deleted.
  */
-import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { waitFor } from "../../src/base/wait-for.ts";
+import { boxDirectories } from "../support/box-directories.ts";
 import { withDaemon } from "../support/daemon.ts";
 import { asUserArgv, hasProgram, isRoot, ordinaryUser, whyNoBubblewrap } from "../support/host-facts.ts";
 import { runProgram } from "../support/program.ts";
@@ -39,7 +40,7 @@ const withoutBubblewrap = (): void => {
         expect(refused).toMatchObject({ code: 6 });
         expect(refused.stderr).toMatch(/error\[runtime\.absent\][^]*hint: .*bubblewrap/);
         expect(await daemon.client.listBoxes()).toEqual([]);
-        expect(readdirSync(join(daemon.home, "boxes"))).toEqual([]);
+        expect(boxDirectories(daemon)).toEqual([]);
         expect((await daemon.client.readyz()).isReady).toBe(false);
       },
       { wrap: (argv) => ["unshare", "--mount", "sh", "-c", hide, "sh", ...argv] },
@@ -73,7 +74,7 @@ const withoutBubblewrap = (): void => {
         expect(refused).toMatchObject({ code: 6 });
         expect(refused.stderr).toMatch(/error\[runtime\.broken\][^]*user\.max_user_namespaces/);
         expect(await daemon.client.listBoxes()).toEqual([]);
-        expect(readdirSync(join(daemon.home, "boxes"))).toEqual([]);
+        expect(boxDirectories(daemon)).toEqual([]);
       },
       {
         ...(isRoot ? { user: ordinaryUser } : {}),
@@ -105,7 +106,7 @@ const withoutEngine = (): void => {
         expect(refused).toMatchObject({ code: 6 });
         expect(refused.stderr).toMatch(/error\[runtime\.(absent|broken)\][^]*hint: /);
         expect(await daemon.client.listBoxes()).toEqual([]);
-        expect(readdirSync(join(daemon.home, "boxes"))).toEqual([]);
+        expect(boxDirectories(daemon)).toEqual([]);
       },
       { env: { AGENTBOX_ENGINE: "unix:///tmp/no-engine-listens-here.sock" } },
     );
