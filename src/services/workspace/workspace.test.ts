@@ -380,10 +380,13 @@ describe("copy, mount and empty", () => {
     }
   });
 
-  it("prepares nothing for empty and mount, and chooses clone for repositories", async () => {
+  it("prepares nothing for empty and mount but a repository's own .git, and chooses clone for repositories", async () => {
     await makeRepository();
+    const withoutGit = join(dir, "without-git");
+    await mkdir(withoutGit);
+    expect(await readdir((await prepare({ mode: "mount", source: withoutGit })).target)).toEqual([]);
     const { target } = await prepare({ mode: "mount" });
-    expect(await readdir(target)).toEqual([]);
+    expect(await readdir(target)).toEqual([".git"]);
     expect((await prepare({ mode: "empty" })).leftBehind).toBe(0);
     expect(await workspaces().defaultMode(source)).toBe("clone");
     expect(await workspaces().defaultMode(join(dir, "user"))).toBe("copy");
