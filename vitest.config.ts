@@ -11,6 +11,9 @@ const withPrograms = ["src/services/{merge,review,tool-store,workspace}/**/*.tes
  */
 const quick = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: "100%", isolate: false };
 
+/** Tests that replace the timers of their process and count them: other files must not set any meanwhile. */
+const alone = ["src/**/*.alone.test.ts"];
+
 /** Real boxes on a small machine: side by side, time-outs would measure the neighbours. */
 const oneAtATime = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false };
 
@@ -50,8 +53,16 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{src,web/src}/**/*.test.{ts,tsx}", "test/*.test.ts", "test/model/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...withPrograms],
+          exclude: [...configDefaults.exclude, ...withPrograms, ...alone],
           ...quick,
+        },
+      },
+      {
+        test: {
+          name: "unit-alone",
+          include: alone,
+          ...quick,
+          isolate: true,
         },
       },
       {

@@ -31,7 +31,8 @@ async function runProject({ project, shard }, directory) {
       process.execPath,
       join(root, "node_modules/vitest/vitest.mjs"),
       "run",
-      `--project=${project}`,
+      // "unit" stands for "unit-alone" as well.
+      `--project=${project === "unit" ? "unit*" : project}`,
       ...(shard === undefined ? [] : [`--shard=${shard}`]),
       "--passWithNoTests",
       "--reporter=default",
