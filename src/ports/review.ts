@@ -99,6 +99,8 @@ export interface ReviewRepository {
     path: string,
     limit: number,
   ): Promise<{ readonly entries: readonly ReviewDirectoryEntry[]; readonly total: number } | undefined>;
+  /** One file, link or directory of a commit; undefined without such a path. */
+  entry(commit: ReviewCommit, path: string): Promise<ReviewDirectoryEntry | undefined>;
   /** Every path of a commit; what is no text is shown as well as it can be. */
   paths(commit: ReviewCommit): AsyncIterable<string>;
   /** The same with what each of them is; of a link, the id of its target. */

@@ -45,10 +45,10 @@ export async function keepWork(core: Using<KeepParts>, box: Box): Promise<void> 
   const link = box.state.phase === "running" ? core.live.get(box.name)?.link : undefined;
   if (!link) return;
   let cancel: () => void = () => undefined;
-  const patience = new Promise<void>((resolve) => {
+  const timeOut = new Promise<void>((resolve) => {
     cancel = core.ports.clock.after(keepMs, resolve);
   });
-  await Promise.race([takeQuietly(core, box, link, "turn"), patience]);
+  await Promise.race([takeQuietly(core, box, link, "turn"), timeOut]);
   cancel();
 }
 

@@ -18,7 +18,8 @@ const maxFileBytes = 64 * 1024 * 1024;
 const maxTargetBytes = 4_096;
 
 /** Whether the box cannot be asked, and its last checkpoint is what there is to see. */
-export const isAtRest = ({ state }: Box): boolean => ["stopped", "failed", "paused"].includes(state.phase);
+export const cannotAnswer = ({ state }: Box): boolean =>
+  ["stopped", "failed", "paused"].includes(state.phase);
 
 interface Kept {
   readonly repository: ReviewRepository;
@@ -57,9 +58,7 @@ export async function readKept(
 ): Promise<{ entry: FileEntry; bytes: Uint8Array }> {
   const { repository, commit } = await openKept(core, box);
   const below = belowTop(path);
-  const at = below.lastIndexOf("/");
-  const found = await repository.directory(commit, below.slice(0, Math.max(0, at)), Infinity);
-  const entry = found?.entries.find(({ name }) => name === below.slice(at + 1));
+  const entry = await repository.entry(commit, below);
   if (entry === undefined) throw notThere(path, "file");
   if (entry.kind !== "file") throw new AgentBoxError("file.exists", `${path} is not a file.`);
   if (entry.size > maxFileBytes) {

@@ -5,7 +5,7 @@ import type { StreamOp, StreamOutput } from "../../contract/link/messages.ts";
 import type { LinkStream } from "../../ports/link.ts";
 import type { Using } from "../using.ts";
 import { openStream } from "../exec/run-in-box.ts";
-import { isAtRest, listKept, readKept } from "./kept-files.ts";
+import { cannotAnswer, listKept, readKept } from "./kept-files.ts";
 import { streamEnd } from "./stream-end.ts";
 import { workspacePath } from "./workspace-path.ts";
 
@@ -24,9 +24,9 @@ type LookParts = Using<"getBox" | "live" | "noteFromBox" | "reviews" | "storage"
 
 /** The content of one directory of the workspace. The box looks; the host opens no path that a box controls. */
 export async function listFiles(core: LookParts, name: string, path: string): Promise<Directory> {
-  const resting = await core.getBox(name);
-  if (isAtRest(resting))
-    return noteRefusal(core, resting, "list", path, listKept(core, resting, path, maxEntries));
+  const asked = await core.getBox(name);
+  if (cannotAnswer(asked))
+    return noteRefusal(core, asked, "list", path, listKept(core, asked, path, maxEntries));
   const { box, stream } = await openPath(core, name, "list", path, (below) => ({
     kind: "files.list",
     path: below,
@@ -60,8 +60,8 @@ export async function readFile(
   query: SliceQuery,
 ): Promise<FileSlice> {
   const { path, offset, limit = Number.MAX_SAFE_INTEGER } = query;
-  const resting = await core.getBox(name);
-  if (isAtRest(resting)) return keptSlice(core, resting, { path, offset, limit });
+  const asked = await core.getBox(name);
+  if (cannotAnswer(asked)) return keptSlice(core, asked, { path, offset, limit });
   const { box, stream } = await openPath(core, name, "read", path, (below) => ({
     kind: "files.slice",
     path: below,

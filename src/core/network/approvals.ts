@@ -278,7 +278,7 @@ export const noSuchQuestion = (id: number): AgentBoxError =>
     hint: "List the open ones: agentbox approvals",
   });
 
-/** Over everything that a yes is about, and not over when it was asked: the same wish has the same digest. */
+/** Over everything that a yes is about, and not over when it was asked: the same request has the same digest. */
 function digestOf(
   { box, host, port, method, path, secret }: ApprovalRequest,
   { sentence }: Pick<Approval, "sentence">,

@@ -1,6 +1,6 @@
 /**
  * Questions that ended without an answer: nobody was there in time, or the program gave up first. Nothing waits for them any
- * more, so a late yes lets nothing through by itself; it can only allow the same wish from now on. Bounded for each box and
+ * more, so a late yes lets nothing through by itself; it can only allow the same from now on. Bounded for each box and
  * altogether, and gone with the box.
  */
 import type { Approval, MissedApproval } from "../../contract/network/egress.ts";
@@ -31,7 +31,7 @@ export class MissedQuestions {
     return this.#kept.get(id);
   }
 
-  /** A wish that can only be granted each time anew, or that would be remembered as a pattern, is not kept. */
+  /** A request that can only be granted each time anew, or that would be remembered as a pattern, is not kept. */
   keep({ approval, request }: MissedQuestion, missedAtMs: number): void {
     if (request.secret?.isOnce === true || request.path?.includes("*") === true) return;
     const times = this.drop(approval.digest) + 1;
@@ -42,7 +42,7 @@ export class MissedQuestions {
     else if (this.#kept.size > maxAltogether) this.#kept.delete([...this.#kept.keys()][0]!);
   }
 
-  /** Takes out the same wish; returns how often it was missed. */
+  /** Takes out the same request; returns how often it was missed. */
   drop(digest: string): number {
     const same = [...this.#kept.values()].find(({ approval }) => approval.digest === digest);
     if (same === undefined) return 0;

@@ -5,7 +5,6 @@
 import { AgentBoxError } from "../../base/errors.ts";
 import type { Box } from "../../contract/box.ts";
 import type { ReviewComment } from "../../contract/review/comment.ts";
-import type { ReviewRepository } from "../../ports/review.ts";
 import { sendFile } from "../files/write-file.ts";
 import type { LinkParts, Using } from "../using.ts";
 import { takeFrom } from "./checkpoint-over-link.ts";
@@ -66,7 +65,7 @@ async function fileNow(
 ): Promise<{ content: string; mode: number }> {
   const repository = await reviewOf(core, box);
   const { commit } = await resolveCheckpoint(core, box, repository, "latest");
-  const entry = await entryAt(repository, commit, path);
+  const entry = await repository.entry(commit, path);
   // SECURITY: a link that the box has put in the place of the file is not written through, nor replaced.
   if (entry?.kind !== "file") throw outdated(path);
   const { bytes, isWhole } = await repository.blob(entry.id, maxFileBytes);
@@ -77,12 +76,6 @@ async function fileNow(
   } catch {
     throw new AgentBoxError("input.invalid", `${path} is not text.`, { hint: "Change it in the box." });
   }
-}
-
-async function entryAt(repository: ReviewRepository, commit: string, path: string) {
-  const at = path.lastIndexOf("/");
-  const directory = await repository.directory(commit, path.slice(0, Math.max(0, at)), Infinity);
-  return directory?.entries.find(({ name }) => name === path.slice(at + 1));
 }
 
 /**

@@ -118,19 +118,32 @@ export class BareReview implements ReviewRepository {
     path: string,
     limit: number,
   ): Promise<{ entries: ReviewDirectoryEntry[]; total: number } | undefined> {
-    const id = path === "" ? requireId(commit) : await this.#idAt(commit, path);
-    const tree = id === undefined ? undefined : await this.#resolve(`${id}^{tree}`);
-    if (tree === undefined) return undefined;
+    const listing = await this.#listing(commit, path);
+    if (listing === undefined) return undefined;
     const entries: ReviewDirectoryEntry[] = [];
     let total = 0;
-    for await (const entry of splitBytes(
-      this.#git.stream(["ls-tree", "-l", "-z", "--full-tree", tree]),
-      "\0",
-    )) {
+    for await (const entry of listing) {
       total += 1;
       if (entries.length < limit) entries.push(directoryEntry(entry));
     }
     return { entries, total };
+  }
+
+  async entry(commit: string, path: string): Promise<ReviewDirectoryEntry | undefined> {
+    const at = path.lastIndexOf("/");
+    const listing = await this.#listing(commit, path.slice(0, Math.max(0, at)));
+    for await (const line of listing ?? []) {
+      const entry = directoryEntry(line);
+      if (entry.name === path.slice(at + 1)) return entry;
+    }
+    return undefined;
+  }
+
+  async #listing(commit: string, path: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const id = path === "" ? requireId(commit) : await this.#idAt(commit, path);
+    const tree = id === undefined ? undefined : await this.#resolve(`${id}^{tree}`);
+    if (tree === undefined) return undefined;
+    return splitBytes(this.#git.stream(["ls-tree", "-l", "-z", "--full-tree", tree]), "\0");
   }
 
   /** The object that a commit has under a path. */

@@ -66,11 +66,13 @@ async function fill(request: PrepareOptions, options: WorkspacesOptions): Promis
     throw sourceInvalid(source, "is not a git repository", "Use the workspace mode copy.");
   }
   await refuseSensitive(source, options);
-  if (spec.mode === "copy") await copySource(source, target, limits);
-  else await refuseSubmodules(source);
+  if (spec.mode === "copy") {
+    await copySource(source, target, limits);
+    return { leftBehind: 0 };
+  }
+  await refuseSubmodules(source);
   // A mounted source is used where it is. SECURITY: its git directory is closed to the box, which gets one of its own.
-  const own = spec.mode === "mount" ? await tryOwnGit(source, { target, box, userHome, limits }) : {};
-  return { ...own, leftBehind: 0 };
+  return { ...(await tryOwnGit(source, { target, box, userHome, limits })), leftBehind: 0 };
 }
 
 /**
