@@ -49,7 +49,9 @@ describe("a suggestion", () => {
     );
     for (const file of ["a.txt:2", "b.txt:2"]) await daemon.cli(["comment", box, file, "--suggest", "B"]);
     await daemon.client.startBox(box);
-    const { code } = await runIn(daemon, box, "printf 'a\\nc\\n' > a.txt && ln -sf a.txt b.txt");
+    // The link's target reads as the lines that were commented on.
+    const change = "printf 'a\\nc\\n' > a.txt && rm b.txt && ln -s \"$(printf 'a\\nb')\" b.txt";
+    const { code } = await runIn(daemon, box, change);
     expect(code).toBe(0);
     for (const id of ["1", "2"])
       expect(codeOf(await daemon.cli(["comment", box, "--apply", id])), id).toBe("comment.outdated");
